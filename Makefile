@@ -1,0 +1,73 @@
+# `make` prints what there is. Everything runs from .venv, which the first target that needs it fills.
+
+PYTHON ?= python3
+WORKERS ?= 2
+ARGS ?=
+UPGRADE ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+MLFLOW_VENV := .venv-mlflow
+LOCK := uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11
+
+# pytest's exit 5: a run without a test must not look like one that passed.
+REPORT := || { status=$$?; [ $$status -ne 5 ] || echo "No test was collected, which counts as a failure."; exit $$status; }
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install test test-live check format bench lock clean
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(VENV)/.projects ## Fill .venv with pinned requirements and both projects, editable
+
+test: $(VENV)/.projects ## Run the tests on SQLite and on a PostgreSQL that they start (ARGS="-k name")
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS) $(REPORT)
+
+test-live: $(VENV)/.projects ## Run tests/live: real servers under load, killed, installed from wheels
+	$(BIN)/python -m pytest -m live $(ARGS) tests/live $(REPORT)
+
+check: $(VENV)/.projects ## Lint, formatting, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.projects ## Format the code and mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.projects $(MLFLOW_VENV)/.requirements ## Run benchmarks/bench_*.py; fails when one misses its target
+	@set -- benchmarks/bench_*.py; \
+	[ -e "$$1" ] || { echo "benchmarks/ holds no bench_*.py." >&2; exit 1; }; \
+	failed=0; \
+	for file in "$$@"; do $(BIN)/python -m "benchmarks.$$(basename "$$file" .py)" || failed=1; done; \
+	exit $$failed
+
+lock: ## Compile requirements/*.in again (needs uv; UPGRADE=--upgrade for new versions)
+	for name in server dev live mlflow; do \
+		$(LOCK) $(UPGRADE) requirements/$$name.in -o requirements/$$name.txt || exit 1; \
+	done
+
+clean: ## Remove caches and build output; the environments stay
+	rm -rf build dist clients/python/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Shipworthy needs Python 3.11 or newer: make PYTHON=python3.11 …")'
+	$(PYTHON) -m venv $(VENV)
+
+# Two stamps: an edit of pyproject.toml must not have pip look at seventy pinned packages again.
+$(VENV)/.requirements: requirements/live.txt | $(BIN)/pip
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/live.txt
+	@touch $@
+
+$(VENV)/.projects: $(VENV)/.requirements pyproject.toml clients/python/pyproject.toml
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e . -e clients/python
+	@touch $@
+
+$(MLFLOW_VENV)/.requirements: requirements/mlflow.txt
+	[ -x $(MLFLOW_VENV)/bin/pip ] || $(PYTHON) -m venv $(MLFLOW_VENV)
+	$(MLFLOW_VENV)/bin/python -m pip install --quiet --require-hashes -r requirements/mlflow.txt
+	@touch $@

@@ -1,0 +1,143 @@
+"""Errors as HTTP: one table from class to status, RFC 9457 problem documents, and the handlers of the app."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import OperationalError, TimeoutError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from api.problems import invalid_input, parameter_problems, problems_of, refusal
+from models import errors
+from models.errors import FieldProblem, ShipworthyError
+
+__all__ = ["STATUS", "install", "invalid_input", "problem_response", "problems_of", "respond"]
+
+STATUS: Final[Mapping[type[ShipworthyError], int]] = {
+    ShipworthyError: 500,
+    errors.InvalidJson: 400,
+    errors.InvalidInput: 422,
+    errors.RecordTooLarge: 413,
+    errors.BodyTooLarge: 413,
+    errors.UnsupportedEncoding: 415,
+    errors.TokenMissing: 401,
+    errors.TokenInvalid: 401,
+    errors.RoleMissing: 403,
+    errors.NotFound: 404,
+    errors.RunNotFound: 404,
+    errors.Conflict: 409,
+    errors.IdempotencyKeyReused: 409,
+    errors.RunConflict: 409,
+    errors.ModelVersionTaken: 409,
+    errors.BlobDigestMismatch: 422,
+    errors.Unavailable: 503,
+    errors.StartRefused: 500,
+}
+
+_HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
+    401: {"WWW-Authenticate": "Bearer"},
+    503: {"Retry-After": "1"},  # seconds
+}
+
+_log: structlog.typing.FilteringBoundLogger = structlog.get_logger("api.errors")
+
+
+def problem_response(error: ShipworthyError, request_id: str) -> Response:
+    """The problem document of an error below api/."""
+    return _problem(STATUS[type(error)], error.code, error.detail, request_id, error.problems)
+
+
+def respond(error: Exception, request: Request) -> Response:
+    """The answer to any exception that left a route. What nobody foresaw is logged in full and answered with
+    the request id alone: an exception's text may hold rows, addresses or secrets."""
+    request_id = request.scope.get("state", {}).get("request_id", "none")
+    match error:
+        case ShipworthyError() if STATUS[type(error)] != HTTPStatus.INTERNAL_SERVER_ERROR:
+            return problem_response(error, request_id)
+        case RequestValidationError():
+            return problem_response(_refused_parameters(error), request_id)
+        case HTTPException():
+            return _http_problem(error, request, request_id)
+        case OperationalError() | TimeoutError():
+            cause = getattr(error, "orig", None) or error
+            _log.error("database unavailable", request_id=request_id, reason=str(cause)[:500])
+            unavailable = errors.Unavailable("The database does not answer; nothing was stored, try again.")
+            return problem_response(unavailable, request_id)
+        case _:
+            _log.error("unexpected error", request_id=request_id, exc_info=error)
+            detail = (
+                f"The service failed in a way it did not foresee; report the request id {request_id}, "
+                "under which its log holds the cause."
+            )
+            return _problem(500, ShipworthyError.code, detail, request_id)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every exception of the app's routes with a problem document."""
+
+    # async: Starlette runs a plain function as a handler in a thread of the pool, which may be exhausted.
+    async def handler(request: Request, error: Exception) -> Response:
+        return respond(error, request)
+
+    for kind in (
+        ShipworthyError,
+        RequestValidationError,
+        HTTPException,
+        OperationalError,
+        TimeoutError,
+        Exception,
+    ):
+        app.add_exception_handler(kind, handler)
+
+
+def _problem(
+    status: int,
+    code: str,
+    detail: str,
+    request_id: str,
+    problems: tuple[FieldProblem, ...] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """`type` is an absolute path, as RFC 9457 section 3.1.1 advises where the host is not known: the service
+    runs under names of its owners', and a page at that path can explain the code later. Programs compare
+    `code`. The title is made from the code, so that it never changes between occurrences."""
+    content = {
+        "type": f"/docs/errors#{code}",
+        "title": code.replace("_", " ").capitalize(),
+        "status": status,
+        "detail": detail,
+        "code": code,
+        "request_id": request_id,
+        "errors": [{"field": problem.field, "message": problem.message} for problem in problems],
+    }
+    return JSONResponse(
+        content,
+        status_code=status,
+        headers={**_HEADERS.get(status, {}), **(headers or {})},
+        media_type="application/problem+json",
+    )
+
+
+def _refused_parameters(error: RequestValidationError) -> ShipworthyError:
+    details = error.errors()
+    if any(detail["type"] == "json_invalid" for detail in details):
+        return errors.InvalidJson("The body is not JSON; check its quotes, commas and brackets.")
+    return refusal(parameter_problems(details), len(details))
+
+
+def _http_problem(error: HTTPException, request: Request, request_id: str) -> Response:
+    """What the framework itself answers: no such path, no such method, a form that can't be parsed."""
+    status, headers = error.status_code, error.headers or {}
+    if status == HTTPStatus.NOT_FOUND:
+        code, detail = errors.NotFound.code, "No endpoint has this path; /openapi.json lists them all."
+    elif status == HTTPStatus.METHOD_NOT_ALLOWED:
+        code = "method_not_allowed"
+        detail = f"This path does not take {request.method[:16]}; it takes {headers.get('Allow', 'others')}."
+    else:
+        code = HTTPStatus(status).phrase.lower().replace(" ", "_").replace("-", "_")
+        detail = error.detail
+    return _problem(status, code, detail, request_id, headers=headers)

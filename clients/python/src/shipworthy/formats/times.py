@@ -1,0 +1,35 @@
+"""Instants on the wire: RFC 3339 in UTC with milliseconds and "Z"."""
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+_INSTANT: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,18}))?([Zz]|[+-]\d\d:\d\d)?", re.ASCII
+)
+
+
+def format_instant(when: datetime) -> str:
+    """Such as 2026-05-01T12:00:00.000Z; microseconds are cut off. ValueError when `when` has no zone."""
+    if when.utcoffset() is None:
+        raise ValueError(f"the time {when.isoformat()} has no zone; make it aware, such as by tzinfo=UTC")
+    return when.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def parse_instant(text: str) -> datetime:
+    """Aware UTC time of an RFC 3339 text with "Z" or an offset; digits beyond microseconds are cut off.
+
+    ValueError when the text is no such time, has no zone, or lies outside the years 1 to 9999 in UTC.
+    """
+    match = _INSTANT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text[:80]!r} is not an RFC 3339 time; write it like 2026-05-01T12:00:00.000Z")
+    date, clock, fraction, zone = match.groups()
+    if zone is None:
+        raise ValueError(f"the time {text!r} has no zone; end it with Z or an offset such as +02:00")
+    microseconds = (fraction or "")[:6].ljust(6, "0")
+    try:
+        offset = "+00:00" if zone in "Zz" else zone
+        return datetime.fromisoformat(f"{date}T{clock}.{microseconds}{offset}").astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{text!r} is not a time in UTC: {error}; correct date, clock or offset") from None

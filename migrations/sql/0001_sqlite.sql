@@ -1,0 +1,291 @@
+CREATE TABLE record (
+    position BIGINT NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    namespace VARCHAR(256) NOT NULL,
+    kind VARCHAR(64) NOT NULL,
+    subject VARCHAR(800) NOT NULL,
+    idempotency_key VARCHAR(700) NOT NULL,
+    content_digest VARCHAR(71) NOT NULL,
+    level VARCHAR(16) NOT NULL,
+    recorded_at VARCHAR(26) NOT NULL,
+    payload BLOB NOT NULL,
+    leaf_hash BLOB NOT NULL,
+    CONSTRAINT pk_record PRIMARY KEY (position),
+    CONSTRAINT uq_record_digest UNIQUE (digest),
+    CONSTRAINT uq_record_namespace_idempotency_key UNIQUE (namespace, idempotency_key),
+    CONSTRAINT ck_record_position CHECK (position >= 0),
+    CONSTRAINT ck_record_digest CHECK (length(digest) = 71),
+    CONSTRAINT ck_record_leaf_hash CHECK (length(leaf_hash) = 32),
+    CONSTRAINT ck_record_payload CHECK (length(payload) BETWEEN 1 AND 262144)
+);
+--
+CREATE INDEX ix_record_namespace_subject_position ON record (namespace, subject, position);
+--
+CREATE TABLE tree_node (
+    level INTEGER NOT NULL,
+    "index" BIGINT NOT NULL,
+    hash BLOB NOT NULL,
+    CONSTRAINT pk_tree_node PRIMARY KEY (level, "index"),
+    CONSTRAINT ck_tree_node_place CHECK (level > 0 AND "index" >= 0),
+    CONSTRAINT ck_tree_node_hash CHECK (length(hash) = 32)
+);
+--
+CREATE TABLE tree_head (
+    id BIGINT NOT NULL,
+    origin VARCHAR(256) NOT NULL,
+    size BIGINT NOT NULL,
+    frontier BLOB NOT NULL,
+    note TEXT NOT NULL,
+    committed_at VARCHAR(26) NOT NULL,
+    CONSTRAINT pk_tree_head PRIMARY KEY (id),
+    CONSTRAINT ck_tree_head_size CHECK (id >= 0 AND size >= 0)
+);
+--
+CREATE TABLE disclosure (
+    digest VARCHAR(71) NOT NULL,
+    namespace VARCHAR(256) NOT NULL,
+    salt BLOB NOT NULL,
+    value TEXT NOT NULL,
+    CONSTRAINT pk_disclosure PRIMARY KEY (digest)
+);
+--
+CREATE TABLE api_key (
+    key_id VARCHAR(32) NOT NULL,
+    namespace VARCHAR(256) NOT NULL,
+    roles VARCHAR(256) NOT NULL,
+    groups TEXT NOT NULL,
+    level VARCHAR(16) NOT NULL,
+    owner VARCHAR(64),
+    who VARCHAR(71),
+    secret_hmac BLOB NOT NULL,
+    created_at VARCHAR(26) NOT NULL,
+    expires_at VARCHAR(26),
+    revoked_at VARCHAR(26),
+    CONSTRAINT pk_api_key PRIMARY KEY (key_id)
+);
+--
+CREATE INDEX ix_api_key_namespace_created_at_key_id ON api_key (namespace, created_at, key_id);
+--
+CREATE TABLE run (
+    namespace VARCHAR(256) NOT NULL,
+    run_id VARCHAR(36) NOT NULL,
+    position BIGINT NOT NULL,
+    job_namespace VARCHAR(256) NOT NULL,
+    job_name VARCHAR(512) NOT NULL,
+    team VARCHAR(256),
+    owner VARCHAR(64),
+    state VARCHAR(16) NOT NULL,
+    started_at VARCHAR(26),
+    ended_at VARCHAR(26),
+    last_event_at VARCHAR(26) NOT NULL,
+    heartbeat_seconds INTEGER,
+    recipe_digest VARCHAR(71),
+    family_digest VARCHAR(71),
+    document TEXT NOT NULL,
+    CONSTRAINT pk_run PRIMARY KEY (namespace, run_id)
+);
+--
+CREATE INDEX ix_run_namespace_family_digest ON run (namespace, family_digest);
+--
+CREATE INDEX ix_run_namespace_job_namespace_job_name_position ON run (namespace, job_namespace, job_name, position);
+--
+CREATE INDEX ix_run_namespace_position ON run (namespace, position);
+--
+CREATE INDEX ix_run_namespace_recipe_digest ON run (namespace, recipe_digest);
+--
+CREATE TABLE run_link (
+    namespace VARCHAR(256) NOT NULL,
+    run_id VARCHAR(36) NOT NULL,
+    direction VARCHAR(3) NOT NULL,
+    kind VARCHAR(16) NOT NULL,
+    role VARCHAR(256) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_run_link PRIMARY KEY (namespace, run_id, direction, kind, role, digest)
+);
+--
+CREATE INDEX ix_run_link_namespace_digest_direction ON run_link (namespace, digest, direction);
+--
+CREATE TABLE ingredient (
+    namespace VARCHAR(256) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    kind VARCHAR(16) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_ingredient PRIMARY KEY (namespace, digest)
+);
+--
+CREATE TABLE snapshot (
+    namespace VARCHAR(256) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    dataset_namespace VARCHAR(256) NOT NULL,
+    dataset_name VARCHAR(512) NOT NULL,
+    grade VARCHAR(16) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_snapshot PRIMARY KEY (namespace, digest)
+);
+--
+CREATE INDEX ix_snapshot_namespace_dataset_namespace_dataset_name_position ON snapshot (namespace, dataset_namespace, dataset_name, position);
+--
+CREATE TABLE checkpoint (
+    namespace VARCHAR(256) NOT NULL,
+    run_id VARCHAR(36) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    step BIGINT NOT NULL,
+    trained_until VARCHAR(26) NOT NULL,
+    level VARCHAR(16) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_checkpoint PRIMARY KEY (namespace, run_id, digest)
+);
+--
+CREATE INDEX ix_checkpoint_namespace_digest ON checkpoint (namespace, digest);
+--
+CREATE INDEX ix_checkpoint_namespace_run_id_step ON checkpoint (namespace, run_id, step);
+--
+CREATE TABLE checkpoint_verification (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    checkpoint VARCHAR(71) NOT NULL,
+    level VARCHAR(16) NOT NULL,
+    outcome VARCHAR(8) NOT NULL,
+    checked_at VARCHAR(26) NOT NULL,
+    evidence_level VARCHAR(16) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_checkpoint_verification PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_checkpoint_verification_namespace_checkpoint ON checkpoint_verification (namespace, checkpoint);
+--
+CREATE TABLE artifact (
+    namespace VARCHAR(256) NOT NULL,
+    run_id VARCHAR(36) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    role VARCHAR(256) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_artifact PRIMARY KEY (namespace, run_id, digest, role)
+);
+--
+CREATE INDEX ix_artifact_namespace_digest ON artifact (namespace, digest);
+--
+CREATE TABLE evaluation (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    subject VARCHAR(71) NOT NULL,
+    run_id VARCHAR(36),
+    evidence_level VARCHAR(16) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_evaluation PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_evaluation_namespace_run_id_position ON evaluation (namespace, run_id, position);
+--
+CREATE INDEX ix_evaluation_namespace_subject_position ON evaluation (namespace, subject, position);
+--
+CREATE TABLE model_version (
+    namespace VARCHAR(256) NOT NULL,
+    registry_name VARCHAR(256) NOT NULL,
+    model VARCHAR(256) NOT NULL,
+    version VARCHAR(128) NOT NULL,
+    artifact VARCHAR(71) NOT NULL,
+    run_id VARCHAR(36) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_model_version PRIMARY KEY (namespace, registry_name, model, version)
+);
+--
+CREATE INDEX ix_model_version_namespace_artifact ON model_version (namespace, artifact);
+--
+CREATE INDEX ix_model_version_namespace_model_position ON model_version (namespace, model, position);
+--
+CREATE INDEX ix_model_version_namespace_run_id ON model_version (namespace, run_id);
+--
+CREATE TABLE lineage_manifest (
+    namespace VARCHAR(256) NOT NULL,
+    registry_name VARCHAR(256) NOT NULL,
+    model VARCHAR(256) NOT NULL,
+    version VARCHAR(128) NOT NULL,
+    revision INTEGER NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_lineage_manifest PRIMARY KEY (namespace, registry_name, model, version, revision)
+);
+--
+CREATE INDEX ix_lineage_manifest_namespace_digest ON lineage_manifest (namespace, digest);
+--
+CREATE TABLE revocation (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    revoked VARCHAR(71) NOT NULL,
+    effect VARCHAR(16) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_revocation PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_revocation_revoked ON revocation (revoked);
+--
+CREATE TABLE run_progress (
+    namespace VARCHAR(256) NOT NULL,
+    run_id VARCHAR(36) NOT NULL,
+    process VARCHAR(256) NOT NULL,
+    step BIGINT,
+    phase VARCHAR(256),
+    received_at VARCHAR(26) NOT NULL,
+    CONSTRAINT pk_run_progress PRIMARY KEY (namespace, run_id, process)
+);
+--
+CREATE TRIGGER record_no_update BEFORE UPDATE ON record
+BEGIN
+    SELECT RAISE(ABORT, 'record is append-only');
+END;
+--
+CREATE TRIGGER record_no_delete BEFORE DELETE ON record
+BEGIN
+    SELECT RAISE(ABORT, 'record is append-only');
+END;
+--
+CREATE TRIGGER record_no_replace BEFORE INSERT ON record
+WHEN EXISTS (SELECT 1 FROM record WHERE position = NEW.position OR digest = NEW.digest OR (namespace = NEW.namespace AND idempotency_key = NEW.idempotency_key))
+BEGIN
+    SELECT RAISE(ABORT, 'record is append-only');
+END;
+--
+CREATE TRIGGER tree_node_no_update BEFORE UPDATE ON tree_node
+BEGIN
+    SELECT RAISE(ABORT, 'tree_node is append-only');
+END;
+--
+CREATE TRIGGER tree_node_no_delete BEFORE DELETE ON tree_node
+BEGIN
+    SELECT RAISE(ABORT, 'tree_node is append-only');
+END;
+--
+CREATE TRIGGER tree_node_no_replace BEFORE INSERT ON tree_node
+WHEN EXISTS (SELECT 1 FROM tree_node WHERE level = NEW.level AND "index" = NEW."index")
+BEGIN
+    SELECT RAISE(ABORT, 'tree_node is append-only');
+END;
+--
+CREATE TRIGGER tree_head_no_update BEFORE UPDATE ON tree_head
+BEGIN
+    SELECT RAISE(ABORT, 'tree_head is append-only');
+END;
+--
+CREATE TRIGGER tree_head_no_delete BEFORE DELETE ON tree_head
+BEGIN
+    SELECT RAISE(ABORT, 'tree_head is append-only');
+END;
+--
+CREATE TRIGGER tree_head_no_replace BEFORE INSERT ON tree_head
+WHEN EXISTS (SELECT 1 FROM tree_head WHERE id = NEW.id)
+BEGIN
+    SELECT RAISE(ABORT, 'tree_head is append-only');
+END;

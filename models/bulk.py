@@ -1,0 +1,115 @@
+"""Many rows in one statement: COPY and array inserts on PostgreSQL, executemany on SQLite.
+
+Strings travel as `text` and are assigned to their column, so that a value over its length raises; a cast to
+varchar(n) would cut it in silence.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Any, cast
+
+import psycopg
+from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Table as SqlTable, text
+from sqlalchemy.dialects import sqlite
+
+from models.columns import Table, UTCDateTime
+
+Row = Mapping[str, Any]
+
+
+def sql_table(table: type[Table]) -> SqlTable:
+    return cast(SqlTable, table.__table__)  # type: ignore[attr-defined]
+
+
+def insert_rows(connection: Connection, table: type[Table], rows: Collection[Row]) -> None:
+    """Rows that can't be there yet; one that is raises IntegrityError (psycopg's or SQLAlchemy's)."""
+    if not rows:
+        return
+    target = sql_table(table)
+    if connection.dialect.name == "sqlite":
+        connection.execute(target.insert(), [dict(row) for row in rows])
+        return
+    names = target.columns.keys()
+    listed = ", ".join(f'"{name}"' for name in names)
+    with (
+        _driver(connection).cursor() as cursor,
+        cursor.copy(f'COPY "{target.name}" ({listed}) FROM STDIN'.encode()) as copy,
+    ):
+        for row in rows:
+            copy.write_row([row[name] for name in names])
+
+
+def insert_missing(connection: Connection, table: type[Table], rows: Collection[Row]) -> None:
+    """Adds the rows whose primary key is not there yet; a row that is there stays as it is."""
+    if not rows:
+        return
+    if connection.dialect.name == "sqlite":
+        statement = sqlite.insert(sql_table(table)).on_conflict_do_nothing()
+        connection.execute(statement, [dict(row) for row in rows])
+    else:
+        _unnest(connection, table, rows, "DO NOTHING")
+
+
+def upsert_rows(connection: Connection, table: type[Table], rows: Collection[Row]) -> None:
+    """Adds rows or replaces those with the same primary key."""
+    if not rows:
+        return
+    target = sql_table(table)
+    keys = [column.name for column in target.primary_key]
+    others = [name for name in target.columns.keys() if name not in keys]
+    if connection.dialect.name == "sqlite":
+        statement = sqlite.insert(target)
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=keys, set_={name: statement.excluded[name] for name in others}
+            ),
+            [dict(row) for row in rows],
+        )
+        return
+    replaced = ", ".join(f'"{name}" = excluded."{name}"' for name in others)
+    _unnest(connection, table, rows, f"({', '.join(keys)}) DO UPDATE SET {replaced}")
+
+
+def select_among(connection: Connection, query: str, namespace: str, keys: Collection[str]) -> list[Any]:
+    """Rows of a query that says `:namespace` and `IN :keys`, for any number of keys in one statement."""
+    if connection.dialect.name == "sqlite":
+        query = query.replace("IN :keys", "IN (SELECT value FROM json_each(:keys))")
+        given: Any = json.dumps(list(keys))
+    else:
+        query = query.replace("IN :keys", "= ANY(:keys)")
+        given = list(keys)
+    return list(connection.execute(text(query), {"namespace": namespace, "keys": given}))
+
+
+@cache
+def _unnest_statement(table: type[Table], conflict: str) -> bytes:
+    target = sql_table(table)
+    listed = ", ".join(f'"{name}"' for name in target.columns.keys())
+    arrays = ", ".join(f"%s::{_array_type(column.type)}[]" for column in target.columns)
+    return (
+        f'INSERT INTO "{target.name}" ({listed}) SELECT * FROM unnest({arrays}) ON CONFLICT {conflict}'
+    ).encode()
+
+
+def _array_type(kind: object) -> str:
+    if isinstance(kind, BigInteger):
+        return "bigint"
+    if isinstance(kind, Integer):
+        return "integer"
+    if isinstance(kind, LargeBinary):
+        return "bytea"
+    if isinstance(kind, UTCDateTime):
+        return "timestamptz"
+    return "text"
+
+
+def _unnest(connection: Connection, table: type[Table], rows: Collection[Row], conflict: str) -> None:
+    names = sql_table(table).columns.keys()
+    arrays = [[row[name] for row in rows] for name in names]
+    with _driver(connection).cursor() as cursor:
+        cursor.execute(_unnest_statement(table, conflict), arrays)
+
+
+def _driver(connection: Connection) -> psycopg.Connection[Any]:
+    return cast("psycopg.Connection[Any]", connection.connection.driver_connection)

@@ -1,0 +1,120 @@
+"""One door to either database: short write transactions, read-only reads, the same calls on both."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import psycopg
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import OperationalError, TimeoutError as PoolTimeout
+from sqlmodel import Session
+
+from models.errors import Unavailable
+
+POOL_SIZE: Final = 12
+POOL_TIMEOUT_SECONDS: Final = 5.0
+SQLITE_BUSY_MILLISECONDS: Final = 10_000
+
+
+class Database:
+    """An engine with the settings durability needs; `url` is a SQLAlchemy URL (sqlite or postgresql+psycopg)."""
+
+    def __init__(self, url: str) -> None:
+        self.url = make_url(url)
+        self.dialect = self.url.get_backend_name()
+        if self.dialect == "sqlite":
+            self.engine = _sqlite_engine(url)
+        elif self.dialect == "postgresql":
+            self.engine = create_engine(
+                self.url.set(drivername="postgresql+psycopg"),
+                pool_size=POOL_SIZE,
+                max_overflow=4,
+                pool_timeout=POOL_TIMEOUT_SECONDS,
+                pool_pre_ping=True,
+                connect_args={"connect_timeout": 5, "options": "-c timezone=UTC"},
+            )
+        else:
+            raise ValueError(f'database "{self.dialect}" is not known; use sqlite or postgresql')
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """One write transaction as a plain connection: committed at the end, rolled back on any exception."""
+        with _available(), self.engine.connect() as connection:
+            connection = connection.execution_options(sqlite_begin="IMMEDIATE")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def begin(self) -> Iterator[Session]:
+        """One write transaction as a session. Only values may leave the block."""
+        with self.connection() as connection, Session(connection) as session:
+            yield session
+            session.flush()
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A read-only transaction over one state of the database; a write inside raises."""
+        with _available(), self.engine.connect() as connection:
+            if self.dialect == "postgresql":
+                connection = connection.execution_options(
+                    isolation_level="REPEATABLE READ", postgresql_readonly=True
+                )
+            else:
+                connection = connection.execution_options(sqlite_begin="DEFERRED", sqlite_readonly=True)
+            with connection.begin(), Session(connection) as session:
+                yield session
+
+    def dispose(self) -> None:
+        self.engine.dispose()
+
+
+@contextmanager
+def _available() -> Iterator[None]:
+    """Database away, or no free connection in time, is an answer of its own: 503, nothing stored."""
+    try:
+        yield
+    except PoolTimeout as error:
+        raise Unavailable("all database connections are busy; try again in a second") from error
+    except (OperationalError, psycopg.OperationalError) as error:
+        raise Unavailable("the database can't be reached or is locked; try again in a second") from error
+
+
+def _sqlite_engine(url: str) -> Engine:
+    engine = create_engine(
+        url,
+        pool_size=POOL_SIZE,
+        max_overflow=4,
+        pool_timeout=POOL_TIMEOUT_SECONDS,
+        connect_args={"check_same_thread": False, "timeout": SQLITE_BUSY_MILLISECONDS / 1000},
+    )
+
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: Any, _: object) -> None:
+        # pysqlite's own transaction handling commits at odd moments; BEGIN is sent by us below.
+        connection.isolation_level = None
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            # Without it INSERT OR REPLACE deletes rows past the DELETE triggers.
+            "recursive_triggers=ON",
+            f"busy_timeout={SQLITE_BUSY_MILLISECONDS}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _on_begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        connection.exec_driver_sql(f"PRAGMA query_only={'ON' if options.get('sqlite_readonly') else 'OFF'}")
+        connection.exec_driver_sql(f"BEGIN {options.get('sqlite_begin', 'DEFERRED')}")
+
+    return engine
+
+
+def durability(connection: Connection) -> dict[str, str]:
+    """The settings on which "acknowledged" rests, as the database reports them."""
+    if connection.dialect.name == "sqlite":
+        names = ("journal_mode", "synchronous")
+        return {name: str(connection.execute(text(f"PRAGMA {name}")).scalar()) for name in names}
+    names = ("fsync", "synchronous_commit", "full_page_writes")
+    return {name: str(connection.execute(text(f"SHOW {name}")).scalar()) for name in names}

@@ -1,0 +1,136 @@
+"""The one error tree below `api/`: what may go wrong, each with a stable code.
+
+`api/errors.py` maps each class to an HTTP status and docs/api.md says for each code what to do.
+The detail is a sentence for the person who has to mend the input.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One field that was refused: `field` is a JSON pointer into the request body ("" = the whole)."""
+
+    field: str
+    message: str
+
+
+class ShipworthyError(Exception):
+    """Anything that a caller may be told; subclasses carry the code."""
+
+    code: ClassVar[str] = "internal_error"
+
+    def __init__(self, detail: str, *, problems: Sequence[FieldProblem] = ()) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.problems = tuple(problems)
+
+
+class InvalidJson(ShipworthyError):
+    """The body is not one JSON document: syntax, duplicate key, NaN, Infinity, not UTF-8."""
+
+    code = "invalid_json"
+
+
+class InvalidInput(ShipworthyError):
+    """The body is JSON, but a field breaks its rule; `problems` names each field."""
+
+    code = "invalid_input"
+
+
+class RecordTooLarge(ShipworthyError):
+    """One record's canonical bytes exceed 256 KiB."""
+
+    code = "record_too_large"
+
+
+class BodyTooLarge(ShipworthyError):
+    """The request body, after decompression, exceeds the limit of its endpoint."""
+
+    code = "body_too_large"
+
+
+class UnsupportedEncoding(ShipworthyError):
+    """A Content-Encoding other than gzip or identity, or a body that is not what it claims."""
+
+    code = "unsupported_encoding"
+
+
+class TokenMissing(ShipworthyError):
+    """No bearer token was sent."""
+
+    code = "token_missing"
+
+
+class TokenInvalid(ShipworthyError):
+    """The token is malformed, unknown, revoked or expired; which one is not told."""
+
+    code = "token_invalid"
+
+
+class RoleMissing(ShipworthyError):
+    """The key is valid but has no role that allows the call."""
+
+    code = "role_missing"
+
+
+class NotFound(ShipworthyError):
+    """Nothing with that id in this namespace; another tenant's id answers the same."""
+
+    code = "not_found"
+
+
+class RunNotFound(NotFound):
+    """A fact names a run that this namespace does not have."""
+
+    code = "run_not_found"
+
+
+class Conflict(ShipworthyError):
+    """The same identity was recorded before with other content."""
+
+    code = "conflict"
+
+
+class IdempotencyKeyReused(Conflict):
+    """The idempotency key was used before with other content."""
+
+    code = "idempotency_key_reused"
+
+
+class RunConflict(Conflict):
+    """A later registration of a run changes a part that the first one fixed."""
+
+    code = "run_conflict"
+
+
+class ModelVersionTaken(Conflict):
+    """The model version is bound to another artifact digest or run."""
+
+    code = "model_version_taken"
+
+
+class BlobDigestMismatch(ShipworthyError):
+    """The bytes that were sent do not hash to the digest in the path."""
+
+    code = "blob_digest_mismatch"
+
+
+class Unavailable(ShipworthyError):
+    """The service can't answer now (busy, database away, shutting down): nothing was stored, try again."""
+
+    code = "unavailable"
+
+
+class WriteFailed(ShipworthyError):
+    """A record that passed every check could not be written: a fault of the service; nothing was stored."""
+
+    code = "write_failed"
+
+
+class StartRefused(ShipworthyError):
+    """The service refuses to start: schema, guards, keys or log are not what they must be."""
+
+    code = "start_refused"

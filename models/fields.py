@@ -1,0 +1,75 @@
+"""Field types shared by record bodies and requests: lengths, patterns and instants.
+
+A value that breaks its rule is refused, never cut: what is accepted reads back identical.
+"""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Final, overload
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from shipworthy.formats.digests import DIGEST_PATTERN
+from shipworthy.formats.times import parse_instant
+
+IDENTIFIER_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,255}$"
+# RFC 9562 text form in lower case, version 7: one spelling for one run, so that ids compare as text.
+RUN_ID_PATTERN: Final = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
+# Control characters and the Unicode bidirectional overrides, which make one name look like another.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_FORBIDDEN_IN_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+MAX_SAFE_INTEGER: Final = 2**53 - 1
+
+
+def _check_line(value: str) -> str:
+    if _FORBIDDEN_IN_LINE.search(value):
+        raise ValueError("holds a control character or line break; remove it")
+    return value
+
+
+def _check_text(value: str) -> str:
+    if _FORBIDDEN.search(value):
+        raise ValueError("holds a control character; only tab and line breaks are taken")
+    return value
+
+
+def _parse_instant(value: object) -> datetime:
+    if not isinstance(value, str):
+        raise ValueError('must be a string such as "2026-05-01T12:00:00.000Z"')
+    return parse_instant(value)
+
+
+@overload
+def instant_text(when: datetime) -> str: ...
+@overload
+def instant_text(when: datetime | None) -> str | None: ...
+def instant_text(when: datetime | None) -> str | None:
+    """UTC text of fixed width (microseconds, "Z"), so that text order is time order."""
+    if when is None:
+        return None
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+Digest = Annotated[str, Field(pattern=DIGEST_PATTERN, description="sha256:<64 lower-case hex digits>")]
+Identifier = Annotated[str, Field(pattern=IDENTIFIER_PATTERN)]
+RunId = Annotated[str, Field(pattern=RUN_ID_PATTERN, description="UUIDv7, lower case, made by the client")]
+Label = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_check_line)]
+"""One line of at most 256 characters."""
+Line = Annotated[str, Field(min_length=1, max_length=2048), AfterValidator(_check_line)]
+"""One line of at most 2,048 characters: URIs, paths, versions."""
+Text = Annotated[str, Field(max_length=16384), AfterValidator(_check_text)]
+"""Free text of at most 16,384 characters; tabs and line breaks allowed."""
+Instant = Annotated[
+    datetime,
+    BeforeValidator(_parse_instant),
+    WithJsonSchema({"type": "string", "format": "date-time", "description": "RFC 3339 with a zone"}),
+]
+Count = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
+Bytes = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER, description="bytes")]
+Seconds = Annotated[float, Field(ge=0, description="seconds")]
+
+
+class Value(BaseModel):
+    """Base of every record body and request: frozen, unknown fields refused, nothing coerced."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)

@@ -1,0 +1,43 @@
+"""What the log remembers of a key: that it was made, with which rights and for whom, and that it was
+revoked."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from models.actor import EvidenceLevel, Role
+from models.fields import Digest, Identifier, Instant, Label, Value
+from models.keys.tokens import KEY_ID_PATTERN
+
+KeyId = Annotated[str, Field(pattern=KEY_ID_PATTERN)]
+Pseudonym = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+Reason = Annotated[str, Field(min_length=1, max_length=4096)]
+Groups = Annotated[list[Label], Field(max_length=100)]
+
+
+class Redactable(Value):
+    """A personal value by its salted digest: `{"$redactable": "sha256:…"}`; see `disclosure` in the
+    ledger."""
+
+    digest: Digest = Field(alias="$redactable")
+
+
+class KeyCreated(Value):
+    """A new key. `owner` is the person's pseudonym in this namespace, `who` stands for the name or
+    address."""
+
+    key_id: KeyId
+    namespace: Identifier
+    roles: Annotated[list[Role], Field(min_length=1)]
+    groups: Groups = []
+    level: EvidenceLevel
+    owner: Pseudonym | None = None
+    who: Redactable | None = None
+    expires_at: Instant | None = None
+
+
+class KeyRevoked(Value):
+    """The key is refused from here on; what it wrote before stays."""
+
+    key_id: KeyId
+    reason: Reason

@@ -1,0 +1,299 @@
+"""Bodies of the facts about a run and of what runs read and write.
+
+A `…Fact` is what a request nests under its run; the class that follows adds the `run_id` and is the record body.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from models.fields import Bytes, Count, Digest, Identifier, Instant, Label, Line, RunId, Seconds, Text, Value
+from models.kinds.ingredients import (
+    LAX,
+    Code,
+    Config,
+    DatasetName,
+    DataVersion,
+    Environment,
+    Grade,
+    Hardware,
+    Interval,
+    Location,
+    Scalar,
+    Seeds,
+    Transformation,
+)
+
+IMMUTABLE_STORES = frozenset({"iceberg", "delta", "lakefs", "dvc", "git", "object_version"})
+
+
+class Snapshot(Value):
+    """Data as it was read. `digest` is the manifest digest; without one the version names it."""
+
+    dataset: DatasetName
+    grade: Annotated[Grade, LAX]
+    digest: Digest | None = None
+    version: DataVersion | None = None
+    extraction: Interval | None = None
+    row_count: Count | None = None
+    size_bytes: Bytes | None = None
+    schema_digest: Digest | None = None
+    uri: Line | None = None
+    location: Location | None = None
+    reason: Text | None = Field(default=None, description="why the version is not known")
+
+    @model_validator(mode="after")
+    def _grade_is_earned(self) -> Self:
+        if self.grade in (Grade.CONTENT, Grade.MANIFEST) and self.digest is None:
+            raise ValueError(f'grade "{self.grade}" needs `digest`, the sha256 of the file manifest')
+        if self.grade is Grade.STORE and (self.version is None or self.version.kind not in IMMUTABLE_STORES):
+            raise ValueError(f'grade "store" needs a `version` of kind {", ".join(sorted(IMMUTABLE_STORES))}')
+        if self.grade in (Grade.SAMPLED, Grade.DECLARED) and self.version is None and self.digest is None:
+            raise ValueError(f'grade "{self.grade}" needs a `version` or a `digest`')
+        if self.grade is Grade.NONE and (self.version is not None or self.digest is not None):
+            raise ValueError('grade "none" says that nothing identifies the data; grade what is given "declared"')
+        return self
+
+
+class Input(Value):
+    """What a run read, under a role: a snapshot in full, or the digest of something recorded elsewhere."""
+
+    role: Identifier = Field(description="train, validation, test, base_model, tokenizer …")
+    snapshot: Snapshot | None = None
+    digest: Digest | None = None
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.snapshot is None) == (self.digest is None):
+            raise ValueError("give either `snapshot` (the data in full) or `digest` (recorded elsewhere)")
+        return self
+
+
+class RunState(StrEnum):
+    """States that a pipeline may report; `lost` and `unknown` are computed when read."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    EVALUATING = "evaluating"
+    CHECKPOINTING = "checkpointing"
+    PREEMPTED = "preempted"
+    RESUMED = "resumed"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    ABORTED = "aborted"
+
+
+TERMINAL_STATES = frozenset({RunState.COMPLETED, RunState.FAILED, RunState.ABORTED})
+
+
+class RunEventFact(Value):
+    """Something that happened at a time: a state, the start of attempt n, a phase, a note."""
+
+    type: Literal["state", "attempt.started", "phase", "note"]
+    at: Instant
+    state: Annotated[RunState, LAX] | None = None
+    attempt: Annotated[int, Field(ge=1, le=100000)] = 1
+    phase: Label | None = None
+    step: Count | None = None
+    process: Label | None = None
+    sequence: Count | None = None
+    reason: Text | None = None
+    text: Text | None = None
+    blob: Digest | None = None
+
+    @model_validator(mode="after")
+    def _has_its_value(self) -> Self:
+        needed = {"state": "state", "phase": "phase"}.get(self.type)
+        if needed is not None and getattr(self, needed) is None:
+            raise ValueError(f'an event of type "{self.type}" needs `{needed}`')
+        if self.type == "note" and self.text is None and self.blob is None:
+            raise ValueError('an event of type "note" needs `text` or `blob`')
+        return self
+
+
+class CheckpointPart(StrEnum):
+    MODEL = "model"
+    OPTIMIZER = "optimizer"
+    SCHEDULER = "scheduler"
+    RNG = "rng"
+    DATA_POSITION = "data_position"
+
+
+class CheckpointLevel(StrEnum):
+    """How far a checkpoint is proven, weakest first."""
+
+    WRITTEN = "written"
+    COMPLETE = "complete"
+    CHECKSUMMED = "checksummed"
+    LOADED = "loaded"
+    RESTORE_TESTED = "restore_tested"
+
+
+LEVEL_ORDER = tuple(CheckpointLevel)
+
+
+class CheckpointFact(Value):
+    """A saved training state. `trained_until` is the training-state time, from which its age counts."""
+
+    digest: Digest = Field(description="manifest digest")
+    step: Count
+    trained_until: Instant
+    save_started_at: Instant | None = None
+    save_completed_at: Instant | None = None
+    duration_seconds: Seconds | None = None
+    size_bytes: Bytes | None = None
+    uri: Line | None = None
+    location: Location | None = None
+    retain_until: Instant | None = None
+    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = []
+    level: Literal["written", "complete", "checksummed"] = "written"
+    parent: Digest | None = None
+
+
+class ArtifactFact(Value):
+    """A product of a run: the model, its tokenizer, a report."""
+
+    digest: Digest = Field(description="manifest digest")
+    role: Identifier = "model"
+    uri: Line | None = None
+    location: Location | None = None
+    size_bytes: Bytes | None = None
+    serialization: Label | None = None
+    checkpoint: Digest | None = Field(default=None, description="the checkpoint it was made from")
+
+
+class Report(Value):
+    """An evaluation report kept as a blob until `retain_until`."""
+
+    digest: Digest
+    uri: Line | None = None
+    retain_until: Instant | None = None
+
+
+class MetricSummary(Value):
+    """Sufficient statistics of one metric: n and, where it has them, mean, sd and counts."""
+
+    n: Count
+    mean: float | None = None
+    sd: Annotated[float, Field(ge=0)] | None = None
+    positives: Count | None = None
+
+
+Metrics = Annotated[dict[Label, float], Field(max_length=2000)]
+
+
+class EvaluationSlice(Value):
+    """Metrics of one part of the evaluation data, such as country = NO."""
+
+    dimension: Label
+    value: Label
+    metrics: Metrics
+    statistics: dict[Label, MetricSummary] = {}
+
+
+class EvaluationFact(Value):
+    """Measurements of one artifact or checkpoint (`subject`) on one data snapshot."""
+
+    subject: Digest
+    metrics: Metrics
+    evaluator: Digest | None = Field(default=None, description="image digest of the evaluator")
+    protocol: dict[str, Scalar | list[Scalar]] = {}
+    dataset: Digest | None = Field(default=None, description="snapshot that was evaluated on")
+    statistics: Annotated[dict[Label, MetricSummary], Field(max_length=2000)] = {}
+    slices: Annotated[list[EvaluationSlice], Field(max_length=2000)] = []
+    repeat: Count = 0
+    per_example: Digest | None = Field(default=None, description="blob of per-example results")
+    report: Report | None = None
+    step: Count | None = None
+    started_at: Instant | None = None
+    completed_at: Instant | None = None
+
+
+class ModelVersionFact(Value):
+    """Binds a registry's name and version to an artifact digest."""
+
+    model: Identifier
+    version: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    artifact: Digest
+    registry: Identifier = "default"
+    tags: Annotated[dict[Label, Text], Field(max_length=200)] = {}
+
+
+class Heartbeat(Value):
+    """Whether progress is promised, and after how many seconds of silence a run counts as lost."""
+
+    expected: bool = True
+    limit_seconds: Annotated[int, Field(ge=1, le=30 * 86400)] = 600
+
+
+class ResumedFrom(Value):
+    """The checkpoint that training went on from, and the run that made it when it was another one."""
+
+    checkpoint: Digest
+    run_id: RunId | None = None
+
+
+class RunFact(Value):
+    """A run's identity and ingredients. Parts may come later, in a second post that only adds."""
+
+    run_id: RunId
+    job: DatasetName
+    pipeline: Label | None = None
+    team: Label | None = None
+    parent_run_id: RunId | None = None
+    priority: Label | None = None
+    experiment: Label | None = None
+    initiated_by: Label | None = Field(default=None, description="the person; stored redactable")
+    started_at: Instant | None = None
+    data_interval: Interval | None = None
+    resumed_from: ResumedFrom | None = None
+    heartbeat: Heartbeat | None = None
+    tags: Annotated[dict[Label, Text], Field(max_length=500)] = {}
+    inputs: Annotated[list[Input], Field(max_length=1000)] = []
+    transformations: Annotated[list[Transformation], Field(max_length=500)] = []
+    code: Code | None = None
+    environment: Environment | None = None
+    config: Config | None = None
+    hardware: Hardware | None = None
+    seeds: Seeds | None = None
+
+
+class RunEvent(RunEventFact):
+    run_id: RunId
+
+
+class CheckpointSaved(CheckpointFact):
+    run_id: RunId
+
+
+class Artifact(ArtifactFact):
+    run_id: RunId
+
+
+class EvaluationCompleted(EvaluationFact):
+    run_id: RunId | None = None
+
+
+class ModelVersion(ModelVersionFact):
+    run_id: RunId
+
+
+class CheckpointVerified(Value):
+    """The outcome of looking at a checkpoint: `level` was reached, or was tried and failed."""
+
+    checkpoint: Digest
+    level: Annotated[CheckpointLevel, LAX]
+    outcome: Literal["passed", "failed"]
+    checked_at: Instant
+    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = []
+    method: Text | None = None
+    detail: Text | None = None
+
+
+class Revocation(Value):
+    """Takes a record back: its bytes stay, every view shows it as revoked or contested from then on."""
+
+    record: Digest
+    effect: Literal["revoked", "contested"]
+    reason: Annotated[str, Field(min_length=1, max_length=4096)]

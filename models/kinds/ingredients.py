@@ -1,0 +1,159 @@
+"""What a run is made of: code, environment, config, hardware, seeds, transformations.
+
+Each is content-addressed: its digest is the sha256 of the RFC 8785 form of the document as it was sent, so equal
+documents are shared between runs. Fields follow the lineage table in docs/architecture.md.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from models.fields import Bytes, Count, Digest, Identifier, Instant, Label, Line, Text, Value
+
+LAX = Field(strict=False)
+"""For enums: strict validation would take members only, and JSON has strings."""
+
+Scalar = bool | int | float | Annotated[str, Field(max_length=16384)] | None
+
+
+class Code(Value):
+    """A source revision. A commit without `dirty` misleads, so `dirty` has to be said (null = not known)."""
+
+    repository: Line | None = None
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")] | None = None
+    tree: Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")] | None = None
+    path: Line | None = None
+    dirty: bool | None
+    diff: Digest | None = Field(default=None, description="blob of the uncommitted change, when dirty")
+    submodules: Annotated[dict[Line, Label], Field(max_length=500)] = {}
+    reason: Text | None = Field(default=None, description="why something above is not known")
+
+
+class Image(Value):
+    """A container image. Only the digest identifies it; a tag alone is kept and graded weak."""
+
+    name: Line | None = None
+    digest: Digest | None = None
+    tag: Label | None = None
+
+
+class Environment(Value):
+    """Where the code ran: image by digest, lock file, packages, runtime and driver versions."""
+
+    image: Image | None = None
+    lockfile: Digest | None = None
+    packages: Annotated[dict[Label, Label], Field(max_length=5000)] = {}
+    python: Label | None = None
+    os: Label | None = None
+    cuda: Label | None = None
+    driver: Label | None = None
+    nccl: Label | None = None
+    variables: Annotated[dict[Label, Text], Field(max_length=500)] = {}
+
+
+class Config(Value):
+    """Canonical JSON of every hyperparameter; secrets are redacted by the client before hashing.
+
+    `seed_keys` are JSON pointers into `values` that hold seeds: they are left out of the family digest.
+    """
+
+    values: dict[str, Any]
+    seed_keys: Annotated[list[Line], Field(max_length=100)] = []
+    redacted: Annotated[list[Line], Field(max_length=500)] = []
+
+
+class Accelerator(Value):
+    """One type of accelerator in every node: `count` per node, memory in bytes each."""
+
+    type: Label
+    count: Count
+    memory_bytes: Bytes | None = None
+
+
+class Hardware(Value):
+    """The machines of a run."""
+
+    nodes: Count = 1
+    node_names: Annotated[list[Label], Field(max_length=20000)] = []
+    accelerators: Annotated[list[Accelerator], Field(max_length=32)] = []
+    cpu: Label | None = None
+    cpus_per_node: Count | None = None
+    memory_bytes: Bytes | None = None
+    topology: Text | None = None
+    interconnect: Text | None = None
+    driver: Label | None = None
+    precision: Label | None = None
+    allocation: Label | None = Field(default=None, description="id of the scheduler's allocation")
+
+
+class Seeds(Value):
+    """The seed policy, or `unseeded` said in words; `values` are per library, `ranks` per rank."""
+
+    unseeded: bool = False
+    values: Annotated[dict[Label, int], Field(max_length=100)] = {}
+    ranks: Annotated[dict[Label, int], Field(max_length=20000)] = {}
+    derivation: Text | None = None
+    deterministic: Annotated[dict[Label, Scalar], Field(max_length=100)] = {}
+    data_order: Text | None = None
+
+
+class Transformation(Value):
+    """One named step that made the training data: its version and code, and what came out."""
+
+    name: Identifier
+    version: Label
+    code: Label | None = Field(default=None, description="code revision of the step")
+    output: Digest | None = Field(default=None, description="digest of the snapshot it produced")
+    statistics: Annotated[dict[Label, Scalar], Field(max_length=500)] = {}
+
+
+class Location(Value):
+    """Where a worker finds the bytes: a registered root and a path beneath it, never a URL."""
+
+    root: Identifier
+    path: Annotated[str, Field(min_length=1, max_length=1024, pattern=r"^[^/\\\x00-\x1f][^\\\x00-\x1f]*$")]
+
+
+class Grade(StrEnum):
+    """How well an identity is evidenced, strongest first."""
+
+    CONTENT = "content"
+    MANIFEST = "manifest"
+    STORE = "store"
+    SAMPLED = "sampled"
+    DECLARED = "declared"
+    NONE = "none"
+
+
+class VersionKind(StrEnum):
+    """Which system gave a data version."""
+
+    ICEBERG = "iceberg"
+    DELTA = "delta"
+    LAKEFS = "lakefs"
+    DVC = "dvc"
+    GIT = "git"
+    OBJECT_VERSION = "object_version"
+    MANIFEST = "manifest"
+    QUERY_AS_OF = "query_as_of"
+    MLFLOW = "mlflow"
+
+
+class DatasetName(Value):
+    """A namespace and a name in it, of a data set or a job. Short enough for one index entry."""
+
+    namespace: Identifier
+    name: Annotated[Line, Field(max_length=512)]
+
+
+class DataVersion(Value):
+    kind: Annotated[VersionKind, LAX]
+    value: Line
+
+
+class Interval(Value):
+    """Half-open [start, end)."""
+
+    start: Instant
+    end: Instant

@@ -1,0 +1,132 @@
+"""The table of record kinds: body, who may write it, what identifies it, what it is about.
+
+Adding a kind is adding a row here and its projection in models/lineage/projections.py (or the part's own).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from models.actor import Role
+from models.fields import Value
+from models.kinds import facts
+from models.kinds.administration import LogRestored
+from models.keys.records import KeyCreated, KeyRevoked
+from shipworthy.formats.digests import sha256_digest
+from shipworthy.formats.jcs import canonicalize
+
+RECORDER: Final = frozenset({Role.RECORDER})
+SERVER_ONLY: Final[frozenset[Role]] = frozenset()
+
+
+def _no_key(fact: Any, run_id: str | None) -> str | None:
+    return None
+
+
+def _no_subjects(fact: Any) -> list[tuple[str, str]]:
+    return []
+
+
+def _run_subject(fact: Any, run_id: str | None) -> str:
+    return f"run:{run_id}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of record. `key` is the natural identity (None = the content itself), `subject` the thing under
+    which its history is found, `subjects` the digests named in the envelope."""
+
+    name: str
+    body: type[Value]
+    roles: frozenset[Role]
+    subject: Callable[[Any, str | None], str]
+    key: Callable[[Any, str | None], str | None] = _no_key
+    subjects: Callable[[Any], list[tuple[str, str]]] = _no_subjects
+    schema: bytes = field(init=False, repr=False)
+    schema_digest: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        schema = self.body.model_json_schema()
+        schema["title"] = self.name
+        encoded = canonicalize(schema)
+        object.__setattr__(self, "schema", encoded)
+        object.__setattr__(self, "schema_digest", sha256_digest(encoded))
+
+
+def _snapshot_subjects(snapshot: facts.Snapshot) -> list[tuple[str, str]]:
+    return [("data", snapshot.digest)] if snapshot.digest else []
+
+
+def _run_subjects(run: facts.RunFact) -> list[tuple[str, str]]:
+    named = [("data", given.digest or (given.snapshot and given.snapshot.digest)) for given in run.inputs]
+    if run.environment is not None and run.environment.image is not None:
+        named.append(("image", run.environment.image.digest))
+    return [(role, digest) for role, digest in named if digest]
+
+
+def _evaluation_subject(fact: facts.EvaluationFact, run_id: str | None) -> str:
+    return f"run:{run_id}" if run_id else f"digest:{fact.subject}"
+
+
+_ALL = (
+    # The content is part of the key, so that a second post that only adds is a fact of its own.
+    Kind("run.registered", facts.RunFact, RECORDER, _run_subject, subjects=_run_subjects),
+    Kind("run.event", facts.RunEvent, RECORDER, _run_subject),
+    Kind(
+        "snapshot",
+        facts.Snapshot,
+        RECORDER,
+        lambda fact, _: f"dataset:{fact.dataset.namespace}/{fact.dataset.name}",
+        subjects=_snapshot_subjects,
+    ),
+    Kind(
+        "checkpoint.saved",
+        facts.CheckpointSaved,
+        RECORDER,
+        _run_subject,
+        key=lambda fact, run_id: f"{run_id}|{fact.digest}",
+        subjects=lambda fact: [("checkpoint", fact.digest)],
+    ),
+    Kind(
+        "checkpoint.verified",
+        facts.CheckpointVerified,
+        frozenset({Role.RECORDER, Role.WORKER}),
+        lambda fact, _: f"digest:{fact.checkpoint}",
+        subjects=lambda fact: [("checkpoint", fact.checkpoint)],
+    ),
+    Kind(
+        "artifact",
+        facts.Artifact,
+        RECORDER,
+        _run_subject,
+        key=lambda fact, run_id: f"{run_id}|{fact.role}|{fact.digest}",
+        subjects=lambda fact: [("artifact", fact.digest)],
+    ),
+    Kind(
+        "evaluation.completed",
+        facts.EvaluationCompleted,
+        frozenset({Role.EVALUATOR, Role.RECORDER}),
+        _evaluation_subject,
+        subjects=lambda fact: [("artifact", fact.subject)],
+    ),
+    Kind(
+        "model_version",
+        facts.ModelVersion,
+        RECORDER,
+        lambda fact, _: f"model:{fact.registry}/{fact.model}/{fact.version}",
+        key=lambda fact, _: f"{fact.registry}/{fact.model}/{fact.version}",
+        subjects=lambda fact: [("model", fact.artifact)],
+    ),
+    Kind(
+        "revocation",
+        facts.Revocation,
+        frozenset({Role.AUTHOR}),
+        lambda fact, _: f"record:{fact.record}",
+    ),
+    Kind("key.created", KeyCreated, SERVER_ONLY, lambda fact, _: f"key:{fact.key_id}"),
+    Kind("key.revoked", KeyRevoked, SERVER_ONLY, lambda fact, _: f"key:{fact.key_id}"),
+    Kind("log.restored", LogRestored, SERVER_ONLY, lambda fact, _: "log"),
+)
+
+KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _ALL}
+SCHEMAS: Final[Mapping[str, bytes]] = {kind.schema_digest: kind.schema for kind in _ALL}

@@ -1,0 +1,137 @@
+"""One commit of the ledger: what becomes of each item, and everything written in one transaction.
+
+Called with the log lock held. Items keep their order of arrival: a later item may rest on an earlier one of the
+same batch, and replaying the log in its order passes the same checks again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import Connection
+
+from models.bulk import insert_rows
+from models.errors import Conflict, IdempotencyKeyReused, ModelVersionTaken, ShipworthyError
+from models.ledger import tree
+from models.ledger.drafts import Draft, Item, Stored
+from models.ledger.entries import Entry
+from models.ledger.head import Head, write_head
+from models.ledger.tables import Record, TreeNode
+from models.ledger.workspace import KnownRecord, Workspace
+from models.lineage.projections import write_views
+from models.lineage.rules import RULES
+from shipworthy.formats.log_entry import leaf_entry
+from shipworthy.formats.merkle import leaf_hash
+
+Outcome = tuple[Stored, ...] | ShipworthyError
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    head: Head
+    outcomes: list[Outcome]
+
+
+def commit_items(
+    connection: Connection, key: Ed25519PrivateKey, head: Head, items: Sequence[Item]
+) -> Committed:
+    """Decides every item and writes what was accepted. A refused item leaves nothing behind."""
+    drafts = [draft for item in items for draft in item.drafts]
+    workspace = Workspace(connection)
+    workspace.load_known(drafts)
+    for name in {draft.kind.name for draft in drafts}:
+        RULES[name].load(workspace, [draft for draft in drafts if draft.kind.name == name])
+    now = max(datetime.now(UTC), head.committed_at)  # a clock set back must not turn log order round
+    accepted: list[tuple[Entry, Draft]] = []
+    outcomes: list[Outcome] = []
+    for item in items:
+        mark, before = workspace.mark(), len(accepted)
+        try:
+            outcomes.append(_accept(item, workspace, accepted, head.size, now))
+        except ShipworthyError as refusal:
+            workspace.undo(mark)
+            del accepted[before:]
+            outcomes.append(refusal)
+    if not accepted:
+        return Committed(head, outcomes)
+    rows = [_record_row(entry, draft) for entry, draft in accepted]
+    frontier, nodes = tree.extend(head.frontier, [row["leaf_hash"] for row in rows])
+    insert_rows(connection, Record, rows)
+    insert_rows(connection, TreeNode, [{"level": a, "index": b, "hash": c} for a, b, c in nodes])
+    write_views(workspace)
+    workspace.write()
+    for item, outcome in zip(items, outcomes, strict=True):
+        if isinstance(outcome, tuple) and any(stored.created for stored in outcome):
+            for statement in item.statements:
+                connection.execute(statement)
+    following = write_head(connection, key, origin=head.origin, id=head.id + 1, frontier=frontier, now=now)
+    return Committed(following, outcomes)
+
+
+def _accept(
+    item: Item, workspace: Workspace, accepted: list[tuple[Entry, Draft]], size: int, now: datetime
+) -> tuple[Stored, ...]:
+    stored = []
+    for draft in item.drafts:
+        known = workspace.known.get((draft.namespace, draft.key))
+        if known is not None:
+            if known.content != draft.content:
+                raise _conflict(draft)
+            stored.append(Stored(draft.kind.name, known.digest, known.position, False))
+            continue
+        entry = Entry(
+            kind=draft.kind.name,
+            namespace=draft.namespace,
+            digest=draft.digest,
+            content=draft.content,
+            position=size + len(accepted),
+            recorded_at=now,
+            fact=draft.fact,
+            body=draft.body,
+            run_id=draft.run_id,
+            level=draft.level,
+            owner=draft.owner,
+        )
+        rule = RULES[entry.kind]
+        rule.check(workspace, entry)
+        rule.project(workspace, entry)
+        accepted.append((entry, draft))
+        workspace.remember(
+            draft.namespace, draft.key, KnownRecord(draft.content, draft.digest, entry.position)
+        )
+        stored.append(Stored(entry.kind, entry.digest, entry.position, True))
+    if item.check is not None:
+        item.check(workspace)
+    return tuple(stored)
+
+
+def _conflict(draft: Draft) -> ShipworthyError:
+    if draft.explicit_key:
+        return IdempotencyKeyReused(
+            "this idempotency key was used before with other content; send the same content, or a new key"
+        )
+    if draft.kind.name == "model_version":
+        return ModelVersionTaken(
+            f"{draft.subject.removeprefix('model:')} is bound to another artifact or run; "
+            "a version never changes, register the next one"
+        )
+    return Conflict(
+        f"a {draft.kind.name} with this identity was recorded before with other content; records never change"
+    )
+
+
+def _record_row(entry: Entry, draft: Draft) -> dict[str, object]:
+    return {
+        "position": entry.position,
+        "digest": draft.digest,
+        "namespace": draft.namespace,
+        "kind": draft.kind.name,
+        "subject": draft.subject,
+        "idempotency_key": draft.key,
+        "content_digest": draft.content,
+        "level": draft.level,
+        "recorded_at": entry.recorded_at,
+        "payload": draft.payload,
+        "leaf_hash": leaf_hash(leaf_entry(draft.digest, draft.kind.name)),
+    }

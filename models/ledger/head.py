@@ -1,0 +1,126 @@
+"""The signed head of the log, in the database and in a file outside of it."""
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from sqlalchemy import Connection, select
+from sqlmodel import col
+
+from models.bulk import insert_rows
+from models.errors import StartRefused
+from models.ledger import tree
+from models.ledger.tables import TreeHead
+from shipworthy.formats.merkle import Frontier
+from shipworthy.formats.notes import NoteError, TreeHead as HeadText, parse_tree_head, sign_note, verifier_key, verify_note
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The log's last committed state."""
+
+    id: int
+    origin: str
+    frontier: Frontier
+    note: str
+    committed_at: datetime
+
+    @property
+    def size(self) -> int:
+        return self.frontier.size
+
+
+_LAST_HEAD = (
+    select(
+        col(TreeHead.id),
+        col(TreeHead.origin),
+        col(TreeHead.size),
+        col(TreeHead.frontier),
+        col(TreeHead.note),
+        col(TreeHead.committed_at),
+    )
+    .order_by(col(TreeHead.id).desc())
+    .limit(1)
+)
+
+
+def read_head(connection: Connection) -> Head | None:
+    row = connection.execute(_LAST_HEAD).first()
+    if row is None:
+        return None
+    return Head(row[0], row[1], Frontier.from_bytes(row[2], bytes(row[3])), row[4], row[5])
+
+
+def write_head(
+    connection: Connection, key: Ed25519PrivateKey, *, origin: str, id: int, frontier: Frontier, now: datetime
+) -> Head:
+    """Signs the log's new state and adds it; `now` is the time of the commit."""
+    note = sign_note(HeadText(origin, frontier.size, frontier.root()).text(), origin, key)
+    row = {
+        "id": id,
+        "origin": origin,
+        "size": frontier.size,
+        "frontier": frontier.to_bytes(),
+        "note": note,
+        "committed_at": now,
+    }
+    insert_rows(connection, TreeHead, [row])
+    return Head(id, origin, frontier, note, now)
+
+
+def public_key_bytes(key: Ed25519PrivateKey) -> bytes:
+    return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+class HeadFile:
+    """The last signed head, kept outside the database: what shows that a database was set back."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, note: str) -> None:
+        """Replaces the file at once or not at all."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(note)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self.path)
+
+    def read(self, key: Ed25519PrivateKey) -> HeadText | None:
+        """The head in the file, its signature checked; None when there is no file yet.
+
+        Raises StartRefused when the file is not a head that this log key signed.
+        """
+        if not self.path.exists():
+            return None
+        note = self.path.read_text(encoding="utf-8")
+        try:
+            origin = note.split("\n", 1)[0]
+            return parse_tree_head(verify_note(note, [verifier_key(origin, public_key_bytes(key))]))
+        except (NoteError, ValueError) as error:
+            raise StartRefused(
+                f"{self.path} is not a log head signed by this service's log key ({error}); restore the file "
+                "and the key that belong to this database, or see `shipworthy-server log accept-restore --help`"
+            ) from error
+
+
+def check_extends(connection: Connection, outside: HeadText | None) -> None:
+    """Refuses to go on when the database's log does not extend the head that was kept outside."""
+    if outside is None:
+        return
+    head = read_head(connection)
+    advice = (
+        "the database was set back or exchanged; restore the right one, or accept the loss with "
+        "`shipworthy-server log accept-restore --reason …`"
+    )
+    if head is None or head.size < outside.size:
+        raise StartRefused(
+            f"the log has {head.size if head else 0} records, the head kept outside says {outside.size}: {advice}"
+        )
+    if tree.stored_root(connection, outside.size) != outside.root:
+        raise StartRefused(f"the log's first {outside.size} records are not those of the head kept outside: {advice}")

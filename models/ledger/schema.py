@@ -1,0 +1,84 @@
+"""The database's schema: bringing it up to date, and who may do what in it.
+
+`upgrade` needs the owner of the tables (SHIPWORTHY_MIGRATION_URL); the service itself runs as a role that may only
+add to the ledger.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import migrations
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from models.columns import metadata
+from models.database import Database
+from models.errors import StartRefused
+from models.ledger.tables import Record, TreeHead, TreeNode
+
+LEDGER_TABLES: Final = tuple(table.__tablename__ for table in (Record, TreeNode, TreeHead))
+MIGRATION_LOCK: Final = 0x5348_4D49
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    return config
+
+
+def latest_revision() -> str:
+    head = ScriptDirectory.from_config(_config()).get_current_head()
+    assert head is not None
+    return head
+
+
+def current_revision(connection: Connection) -> str | None:
+    """The revision of this database, None for an empty one."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def upgrade(database: Database, service_role: str | None = None) -> None:
+    """Applies what is missing, then grants the service role what it needs (PostgreSQL)."""
+    with database.connection() as connection:
+        if database.dialect == "postgresql":
+            # Two processes that start at once must not both create the tables.
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        if database.dialect == "postgresql" and service_role is not None:
+            for statement in grants(service_role):
+                connection.execute(text(statement))
+
+
+def require_current(connection: Connection) -> None:
+    """Refuses a database whose schema is not this program's."""
+    found, wanted = current_revision(connection), latest_revision()
+    if found == wanted:
+        return
+    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+    if found is not None and found not in known:
+        raise StartRefused(
+            f"the database has schema {found}, made by a newer version of this service; "
+            f"this one knows {wanted}: install the newer version"
+        )
+    raise StartRefused(
+        f"the database has {'schema ' + found if found else 'no schema yet'}, this service needs {wanted}; run "
+        "`shipworthy-server db upgrade` with SHIPWORTHY_MIGRATION_URL set to the owner of the tables"
+    )
+
+
+def grants(role: str) -> list[str]:
+    """SQL that gives the service role what it needs and takes what it must not have."""
+    quoted = '"' + role.replace('"', '""') + '"'
+    others = ", ".join(sorted(set(metadata.tables) - set(LEDGER_TABLES)))
+    return [
+        f"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {quoted}",
+        f"GRANT USAGE ON SCHEMA public TO {quoted}",
+        f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {quoted}",
+        f"GRANT INSERT ON {', '.join(LEDGER_TABLES)} TO {quoted}",
+        f"GRANT INSERT, UPDATE, DELETE ON {others} TO {quoted}",
+    ]

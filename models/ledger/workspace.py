@@ -1,0 +1,156 @@
+"""The state of projections under the log lock: read by set queries, changed in memory, written at the end.
+
+Checks and projections of one batch all work on it, so that a fact sees what its neighbours did. Values put in are
+never changed in place; that makes it possible to take back what a refused item did.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from models.bulk import Row, insert_missing, select_among, sql_table, upsert_rows
+from models.columns import Table
+from models.ledger.drafts import Draft
+
+Key = tuple[Any, ...]
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRecord:
+    """A record that an idempotency key leads to."""
+
+    content: str
+    digest: str
+    position: int
+
+
+class Workspace:
+    """Rows by table and primary key. `get` reads a row that was not loaded ahead singly: right, only slower."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.states: dict[Key, Any] = {}
+        """Values that projections fold over, by (namespace, id); parsed once, rendered once a batch."""
+        self.changed_states: dict[Key, bool] = {}
+        self.flags: dict[tuple[str, str, str], bool] = {}
+        """What is known to exist, as (what, namespace, id)."""
+        self.known: dict[tuple[str, str], KnownRecord] = {}
+        self._rows: dict[type[Table], dict[Key, Row | None]] = defaultdict(dict)
+        self._changed: dict[type[Table], dict[Key, Row]] = defaultdict(dict)
+        self._missing: dict[type[Table], dict[Key, Row]] = defaultdict(dict)
+        self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
+
+    def load_known(self, drafts: Iterable[Draft]) -> None:
+        """Which idempotency keys of these drafts are taken."""
+        by_namespace: dict[str, set[str]] = defaultdict(set)
+        for draft in drafts:
+            by_namespace[draft.namespace].add(draft.key)
+        for namespace, keys in by_namespace.items():
+            for key, content, digest, position in select_among(
+                self.connection,
+                "SELECT idempotency_key, content_digest, digest, position FROM record "
+                "WHERE namespace = :namespace AND idempotency_key IN :keys",
+                namespace,
+                keys,
+            ):
+                self.known[namespace, key] = KnownRecord(content, digest, position)
+
+    def load(self, table: type[Table], column: str, wanted: Iterable[tuple[str, str]]) -> None:
+        """Rows of a table with primary key (namespace, column), for many (namespace, value) at once."""
+        loaded = self._rows[table]
+        by_namespace: dict[str, set[str]] = defaultdict(set)
+        for namespace, value in wanted:
+            if (namespace, value) not in loaded:
+                by_namespace[namespace].add(value)
+        names = sql_table(table).columns.keys()
+        listed = ", ".join(names)
+        for namespace, values in by_namespace.items():
+            loaded.update(dict.fromkeys(((namespace, value) for value in values), None))
+            query = f"SELECT {listed} FROM {sql_table(table).name} WHERE namespace = :namespace AND {column} IN :keys"
+            for row in select_among(self.connection, query, namespace, values):
+                found = dict(zip(names, row, strict=True))
+                loaded[namespace, found[column]] = found
+
+    def get(self, table: type[Table], *key: Any) -> Row | None:
+        loaded = self._rows[table]
+        if key not in loaded:
+            target = sql_table(table)
+            where = " AND ".join(f"{column.name} = :{column.name}" for column in target.primary_key)
+            given = dict(zip((column.name for column in target.primary_key), key, strict=True))
+            names = target.columns.keys()
+            row = self.connection.execute(
+                text(f"SELECT {', '.join(names)} FROM {target.name} WHERE {where}"), given
+            ).first()
+            loaded[key] = None if row is None else dict(zip(names, row, strict=True))
+        return loaded[key]
+
+    def put(self, table: type[Table], row: Row) -> None:
+        """A row that replaces what has the same primary key."""
+        key = _key(table, row)
+        self._set(self._rows[table], key, row)
+        self._set(self._changed[table], key, row)
+
+    def add(self, table: type[Table], row: Row) -> None:
+        """A row that is kept unless its primary key is taken: the first one stays."""
+        key = _key(table, row)
+        if key not in self._missing[table]:
+            self._set(self._missing[table], key, row)
+
+    def set_state(self, key: Key, value: object) -> None:
+        self._set(self.states, key, value)
+        self._set(self.changed_states, key, True)
+
+    def flag(self, what: str, namespace: str, id: str) -> None:
+        self._set(self.flags, (what, namespace, id), True)
+
+    def load_flags(self, what: str, query: str, wanted: Iterable[tuple[str, str]]) -> None:
+        """Flags the ids that a query (with `:namespace` and `IN :keys`) gives back."""
+        by_namespace: dict[str, set[str]] = defaultdict(set)
+        for namespace, id in wanted:
+            by_namespace[namespace].add(id)
+        for namespace, ids in by_namespace.items():
+            for row in select_among(self.connection, query, namespace, ids):
+                self.flags[what, namespace, row[0]] = True
+
+    def remember(self, namespace: str, key: str, record: KnownRecord) -> None:
+        self._set(self.known, (namespace, key), record)
+
+    def mark(self) -> int:
+        return len(self._undo)
+
+    def undo(self, mark: int) -> None:
+        """Takes back everything since `mark`."""
+        while len(self._undo) > mark:
+            target, key, before = self._undo.pop()
+            if before is _ABSENT:
+                del target[key]
+            else:
+                target[key] = before
+
+    def write(self) -> None:
+        for table, rows in self._changed.items():
+            upsert_rows(self.connection, table, rows.values())
+        for table, rows in self._missing.items():
+            insert_missing(self.connection, table, rows.values())
+
+    def _set(self, target: dict[Any, Any], key: Any, value: Any) -> None:
+        self._undo.append((target, key, target.get(key, _ABSENT)))
+        target[key] = value
+
+
+def _key(table: type[Table], row: Mapping[str, Any]) -> Key:
+    return tuple(row[column] for column in _primary_key(table))
+
+
+_PRIMARY_KEYS: dict[type[Table], tuple[str, ...]] = {}
+
+
+def _primary_key(table: type[Table]) -> tuple[str, ...]:
+    found = _PRIMARY_KEYS.get(table)
+    if found is None:
+        found = _PRIMARY_KEYS[table] = tuple(column.name for column in sql_table(table).primary_key)
+    return found

@@ -1,0 +1,306 @@
+"""What each record changes in the tables that queries read. Pure over the workspace: no clock, no queries."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, cast
+
+from models.fields import instant_text
+from models.kinds import facts
+from models.ledger.entries import Entry
+from models.ledger.workspace import Workspace
+from models.lineage import tables
+from models.lineage.manifest import reseal, seal
+from models.lineage.run_view import (
+    PARTS,
+    View,
+    empty_view,
+    ended_at,
+    input_of,
+    merge_artifact,
+    merge_checkpoint,
+    merge_event,
+    merge_registration,
+    reported_state,
+    snapshot_digest,
+)
+from shipworthy.formats.digests import sha256_digest
+from shipworthy.formats.jcs import canonicalize
+from shipworthy.formats.times import parse_instant
+
+DEFAULT_HEARTBEAT_SECONDS: Final = 3600
+"""Silence after which a run that promised nothing about heartbeats counts as lost."""
+
+
+def run_registered(workspace: Workspace, entry: Entry) -> None:
+    fact = cast(facts.RunFact, entry.fact)
+    before = _current(workspace, entry)
+    view = merge_registration(
+        before,
+        fact,
+        entry.body,
+        record=entry.digest,
+        position=entry.position,
+        owner=entry.owner,
+    )
+    for part in PARTS:
+        if entry.body.get(part) is not None:
+            _add_ingredient(workspace, entry, part, entry.body[part])
+    for sent in entry.body.get("transformations", ()):
+        _add_ingredient(workspace, entry, "transformation", sent)
+    for given, sent in zip(fact.inputs, entry.body.get("inputs", ()), strict=True):
+        listed = input_of(given, sent)
+        if given.snapshot is not None:
+            _add_snapshot(workspace, entry, given.snapshot, sent["snapshot"])
+        if listed["digest"] is not None:
+            _link(workspace, entry, "in", "data", given.role, listed["digest"])
+    resumed = fact.resumed_from
+    if resumed is not None:
+        _link(workspace, entry, "in", "checkpoint", "resumed_from", resumed.checkpoint)
+    for transformation in fact.transformations:
+        if transformation.output is not None:
+            _link(workspace, entry, "in", "data", "transformation", transformation.output)
+    _put(workspace, entry, before, view)
+
+
+def run_event(workspace: Workspace, entry: Entry) -> None:
+    before = _current(workspace, entry)
+    _put(workspace, entry, before, merge_event(before, cast(facts.RunEventFact, entry.fact)))
+
+
+def snapshot(workspace: Workspace, entry: Entry) -> None:
+    _add_snapshot(workspace, entry, cast(facts.Snapshot, entry.fact), entry.body)
+
+
+def checkpoint_saved(workspace: Workspace, entry: Entry) -> None:
+    fact = cast(facts.CheckpointFact, entry.fact)
+    before = _current(workspace, entry)
+    _put(workspace, entry, before, merge_checkpoint(before, fact))
+    _link(workspace, entry, "out", "checkpoint", "checkpoint", fact.digest)
+    workspace.flag("checkpoint", entry.namespace, fact.digest)
+    workspace.add(
+        tables.Checkpoint,
+        {
+            "namespace": entry.namespace,
+            "run_id": entry.run_id,
+            "digest": fact.digest,
+            "step": fact.step,
+            "trained_until": fact.trained_until,
+            "level": fact.level,
+            "position": entry.position,
+            "document": _document(entry),
+        },
+    )
+
+
+def checkpoint_verified(workspace: Workspace, entry: Entry) -> None:
+    fact = cast(facts.CheckpointVerified, entry.fact)
+    workspace.add(
+        tables.CheckpointVerification,
+        {
+            "namespace": entry.namespace,
+            "record": entry.digest,
+            "checkpoint": fact.checkpoint,
+            "level": str(fact.level),
+            "outcome": fact.outcome,
+            "checked_at": fact.checked_at,
+            "evidence_level": entry.level,
+            "position": entry.position,
+            "document": _document(entry),
+        },
+    )
+
+
+def artifact(workspace: Workspace, entry: Entry) -> None:
+    fact = cast(facts.ArtifactFact, entry.fact)
+    before = _current(workspace, entry)
+    _put(workspace, entry, before, merge_artifact(before, fact))
+    _link(workspace, entry, "out", "artifact", fact.role, fact.digest)
+    workspace.add(
+        tables.Artifact,
+        {
+            "namespace": entry.namespace,
+            "run_id": entry.run_id,
+            "digest": fact.digest,
+            "role": fact.role,
+            "position": entry.position,
+            "document": _document(entry),
+        },
+    )
+
+
+def evaluation_completed(workspace: Workspace, entry: Entry) -> None:
+    fact = cast(facts.EvaluationFact, entry.fact)
+    workspace.add(
+        tables.Evaluation,
+        {
+            "namespace": entry.namespace,
+            "record": entry.digest,
+            "digest": entry.content,
+            "subject": fact.subject,
+            "run_id": entry.run_id,
+            "evidence_level": entry.level,
+            "position": entry.position,
+            "document": _document(entry),
+        },
+    )
+
+
+def model_version(workspace: Workspace, entry: Entry) -> None:
+    fact = cast(facts.ModelVersionFact, entry.fact)
+    workspace.add(
+        tables.ModelVersion,
+        {
+            "namespace": entry.namespace,
+            "registry_name": fact.registry,
+            "model": fact.model,
+            "version": fact.version,
+            "artifact": fact.artifact,
+            "run_id": entry.run_id,
+            "record": entry.digest,
+            "position": entry.position,
+            "document": _document(entry),
+        },
+    )
+    before = _current(workspace, entry)
+    _put(workspace, entry, before, seal(workspace, entry, fact, before))
+
+
+def revocation(workspace: Workspace, entry: Entry) -> None:
+    fact = cast(facts.Revocation, entry.fact)
+    workspace.add(
+        tables.Revocation,
+        {
+            "namespace": entry.namespace,
+            "record": entry.digest,
+            "revoked": fact.record,
+            "effect": fact.effect,
+            "position": entry.position,
+            "document": _document(entry),
+        },
+    )
+
+
+def nothing(workspace: Workspace, entry: Entry) -> None:
+    """Kinds that have no projection: the record itself is what is asked for."""
+
+
+def view_of(workspace: Workspace, namespace: str, run_id: str) -> View | None:
+    """The run's view as it stands in this batch, None for an unknown run."""
+    view = workspace.states.get((namespace, run_id))
+    if view is None:
+        row = workspace.get(tables.Run, namespace, run_id)
+        if row is not None:
+            view = json.loads(row["document"])
+            workspace.states[namespace, run_id] = view
+    return cast("View | None", view)
+
+
+def write_views(workspace: Workspace) -> None:
+    """Turns the views that changed into rows; once a batch, however many facts a run got."""
+    for namespace, run_id in workspace.changed_states:
+        workspace.put(tables.Run, _run_row(namespace, workspace.states[namespace, run_id]))
+
+
+def _run_row(namespace: str, view: View) -> dict[str, Any]:
+    identity: Mapping[str, Any] = view["identity"]
+    received = view["received_at"]
+    return {
+        "namespace": namespace,
+        "run_id": view["run_id"],
+        "position": view["position"],
+        "job_namespace": identity["job"]["namespace"],
+        "job_name": identity["job"]["name"],
+        "team": identity.get("team"),
+        "owner": view["owner"],
+        "state": reported_state(view),
+        "started_at": _instant(view["started_at"]),
+        "ended_at": _instant(ended_at(view)),
+        # A clock that runs ahead must not keep a dead run alive.
+        "last_event_at": _instant(min(view["last_event_at"] or received, received)),
+        "heartbeat_seconds": heartbeat_seconds(identity.get("heartbeat")),
+        "recipe_digest": view["recipe_digest"],
+        "family_digest": view["family_digest"],
+        "document": json.dumps(view, ensure_ascii=False, separators=(",", ":")),
+    }
+
+
+def heartbeat_seconds(heartbeat: Mapping[str, Any] | None) -> int | None:
+    """After how many seconds of silence a run is lost; None when no sign of life is promised."""
+    if heartbeat is None:
+        return DEFAULT_HEARTBEAT_SECONDS
+    if not heartbeat.get("expected", True):
+        return None
+    return int(heartbeat.get("limit_seconds", facts.Heartbeat().limit_seconds))
+
+
+def _current(workspace: Workspace, entry: Entry) -> View:
+    assert entry.run_id is not None
+    return view_of(workspace, entry.namespace, entry.run_id) or empty_view(entry.run_id)
+
+
+def _put(workspace: Workspace, entry: Entry, before: View, view: View) -> None:
+    view = reseal(workspace, entry, before, view)
+    received = instant_text(entry.recorded_at)
+    view["received_at"] = max(before["received_at"] or received, received)
+    workspace.set_state((entry.namespace, view["run_id"]), view)
+
+
+def _add_ingredient(workspace: Workspace, entry: Entry, kind: str, document: Any) -> None:
+    encoded = canonicalize(document)
+    workspace.add(
+        tables.Ingredient,
+        {
+            "namespace": entry.namespace,
+            "digest": sha256_digest(encoded),
+            "kind": kind,
+            "position": entry.position,
+            "document": encoded.decode(),
+        },
+    )
+
+
+def _add_snapshot(workspace: Workspace, entry: Entry, fact: facts.Snapshot, body: Mapping[str, Any]) -> None:
+    digest = snapshot_digest(fact, body)
+    if digest is None:
+        return
+    workspace.add(
+        tables.DataSnapshot,
+        {
+            "namespace": entry.namespace,
+            "digest": digest,
+            "dataset_namespace": fact.dataset.namespace,
+            "dataset_name": fact.dataset.name,
+            "grade": str(fact.grade),
+            "position": entry.position,
+            "document": _json({**body, "digest": digest, "record": entry.digest}),
+        },
+    )
+
+
+def _link(workspace: Workspace, entry: Entry, direction: str, kind: str, role: str, digest: str) -> None:
+    workspace.add(
+        tables.RunLink,
+        {
+            "namespace": entry.namespace,
+            "run_id": entry.run_id,
+            "direction": direction,
+            "kind": kind,
+            "role": role,
+            "digest": digest,
+            "position": entry.position,
+        },
+    )
+
+
+def _document(entry: Entry) -> str:
+    """What answers show of a fact: its body, the record it stands in and how independent its maker was."""
+    return _json({**entry.body, "record": entry.digest, "evidence_level": entry.level})
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else parse_instant(text)

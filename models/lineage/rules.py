@@ -1,0 +1,101 @@
+"""For each kind of record: what is read ahead, what is refused under the log lock, and what it projects."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from models.errors import NotFound, RunConflict, RunNotFound
+from models.kinds import facts
+from models.ledger.drafts import Draft
+from models.ledger.entries import Entry
+from models.ledger.workspace import Workspace
+from models.lineage import projections
+from models.lineage.run_view import changed_identity
+from models.lineage.tables import Run
+
+
+def _load_nothing(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+    return None
+
+
+def _check_nothing(workspace: Workspace, entry: Entry) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`check` raises a ShipworthyError that a caller may be told; `project` changes the workspace."""
+
+    project: Callable[[Workspace, Entry], None]
+    load: Callable[[Workspace, Iterable[Draft]], None] = _load_nothing
+    check: Callable[[Workspace, Entry], None] = _check_nothing
+
+
+def _load_runs(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+    workspace.load(Run, "run_id", [(draft.namespace, draft.run_id) for draft in drafts if draft.run_id])
+
+
+def _load_checkpoints(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+    workspace.load_flags(
+        "checkpoint",
+        "SELECT digest FROM checkpoint WHERE namespace = :namespace AND digest IN :keys",
+        [(draft.namespace, cast(facts.CheckpointVerified, draft.fact).checkpoint) for draft in drafts],
+    )
+
+
+def _load_records(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+    workspace.load_flags(
+        "record",
+        "SELECT digest FROM record WHERE namespace = :namespace AND digest IN :keys",
+        [(draft.namespace, cast(facts.Revocation, draft.fact).record) for draft in drafts],
+    )
+
+
+def _registration_only_adds(workspace: Workspace, entry: Entry) -> None:
+    assert entry.run_id is not None
+    view = projections.view_of(workspace, entry.namespace, entry.run_id)
+    if view is None:
+        return
+    changed = changed_identity(view, entry.body)
+    if changed:
+        raise RunConflict(
+            f"run {entry.run_id} was registered with other values of: {', '.join(changed)}; "
+            "a later post may only add, a changed run is a new run with an id of its own"
+        )
+
+
+def _run_exists(workspace: Workspace, entry: Entry) -> None:
+    if entry.run_id is not None and projections.view_of(workspace, entry.namespace, entry.run_id) is None:
+        raise RunNotFound(f"no run {entry.run_id} in this namespace; register it first with POST /v1/runs")
+
+
+def _checkpoint_exists(workspace: Workspace, entry: Entry) -> None:
+    digest = cast(facts.CheckpointVerified, entry.fact).checkpoint
+    if ("checkpoint", entry.namespace, digest) not in workspace.flags:
+        raise NotFound(f"no checkpoint {digest} in this namespace; record it first on its run")
+
+
+def _record_exists(workspace: Workspace, entry: Entry) -> None:
+    digest = cast(facts.Revocation, entry.fact).record
+    if ("record", entry.namespace, digest) not in workspace.flags:
+        raise NotFound(f"no record {digest} in this namespace; name the record as answers give it")
+
+
+def _of_run(project: Callable[[Workspace, Entry], None]) -> Rule:
+    return Rule(project, _load_runs, _run_exists)
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    "run.registered": Rule(projections.run_registered, _load_runs, _registration_only_adds),
+    "run.event": _of_run(projections.run_event),
+    "snapshot": Rule(projections.snapshot),
+    "checkpoint.saved": _of_run(projections.checkpoint_saved),
+    "checkpoint.verified": Rule(projections.checkpoint_verified, _load_checkpoints, _checkpoint_exists),
+    "artifact": _of_run(projections.artifact),
+    "evaluation.completed": _of_run(projections.evaluation_completed),
+    "model_version": _of_run(projections.model_version),
+    "revocation": Rule(projections.revocation, _load_records, _record_exists),
+    "key.created": Rule(projections.nothing),
+    "key.revoked": Rule(projections.nothing),
+    "log.restored": Rule(projections.nothing),
+}

@@ -1,0 +1,64 @@
+"""Fixtures that every test may ask for: databases, real ones."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.databases import DatabaseUrls
+from tests.support.postgres import SERVICE_ROLE, PostgresServer
+from tests.support.templates import prepare_template
+
+_LIVE_FOLDER = Path(__file__).parent / "live"
+_TEMPLATE = "shipworthy_template"
+_numbers = itertools.count(1)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what lies under tests/live: a forgotten marker would put a minute into `make test`."""
+    for item in items:
+        if item.path.is_relative_to(_LIVE_FOLDER):
+            item.add_marker(pytest.mark.live)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A server for each pytest process, so with xdist for each worker: nothing to agree on or to lock."""
+    server = PostgresServer.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: PostgresServer) -> str:
+    """The name of the database that tests copy."""
+    prepare_template(postgres_server.create_database(_TEMPLATE), SERVICE_ROLE)
+    postgres_server.make_template(_TEMPLATE)
+    return _TEMPLATE
+
+
+@pytest.fixture
+def postgresql_urls(postgres_server: PostgresServer, postgres_template: str) -> Iterator[DatabaseUrls]:
+    """A new PostgreSQL database, a copy of the template; dropped after the test."""
+    name = f"test_{next(_numbers)}"
+    owner_url = postgres_server.create_database(name, template=postgres_template)
+    yield DatabaseUrls("postgresql", postgres_server.url(SERVICE_ROLE, name), owner_url)
+    postgres_server.drop_database(name)
+
+
+@pytest.fixture
+def sqlite_urls(tmp_path: Path) -> DatabaseUrls:
+    """A new SQLite database: a file that does not exist yet."""
+    url = f"sqlite:///{tmp_path / 'shipworthy.sqlite3'}"
+    return DatabaseUrls("sqlite", url, url)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_urls(request: pytest.FixtureRequest) -> DatabaseUrls:
+    """A new database; the test runs twice, as [sqlite] and as [postgresql]."""
+    urls: DatabaseUrls = request.getfixturevalue(f"{request.param}_urls")
+    return urls
