@@ -35,7 +35,17 @@ STATUS: Final[Mapping[type[ShipworthyError], int]] = {
     errors.ModelVersionTaken: 409,
     errors.BlobDigestMismatch: 422,
     errors.Unavailable: 503,
+    errors.WriteFailed: 500,
     errors.StartRefused: 500,
+}
+
+# What the framework and the routes answer without an error class. Python's own status phrases
+# would not do: they changed in 3.13.
+_HTTP_CODES: Final[Mapping[int, str]] = {
+    404: errors.NotFound.code,
+    405: "method_not_allowed",
+    413: errors.BodyTooLarge.code,
+    416: "range_not_satisfiable",
 }
 
 _HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
@@ -73,7 +83,8 @@ def respond(error: Exception, request: Request) -> Response:
                 f"The service failed in a way it did not foresee; report the request id {request_id}, "
                 "under which its log holds the cause."
             )
-            return _problem(500, ShipworthyError.code, detail, request_id)
+            code = error.code if isinstance(error, ShipworthyError) else ShipworthyError.code
+            return _problem(500, code, detail, request_id)
 
 
 def install(app: FastAPI) -> None:
@@ -131,13 +142,9 @@ def _refused_parameters(error: RequestValidationError) -> ShipworthyError:
 
 def _http_problem(error: HTTPException, request: Request, request_id: str) -> Response:
     """What the framework itself answers: no such path, no such method, a form that can't be parsed."""
-    status, headers = error.status_code, error.headers or {}
+    status, headers, detail = error.status_code, error.headers or {}, error.detail
     if status == HTTPStatus.NOT_FOUND:
-        code, detail = errors.NotFound.code, "No endpoint has this path; /openapi.json lists them all."
+        detail = "No endpoint has this path; /openapi.json lists them all."
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
-        code = "method_not_allowed"
         detail = f"This path does not take {request.method[:16]}; it takes {headers.get('Allow', 'others')}."
-    else:
-        code = HTTPStatus(status).phrase.lower().replace(" ", "_").replace("-", "_")
-        detail = error.detail
-    return _problem(status, code, detail, request_id, headers=headers)
+    return _problem(status, _HTTP_CODES.get(status, "bad_request"), detail, request_id, headers=headers)

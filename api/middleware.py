@@ -64,9 +64,11 @@ class RequestGuard:
             buckets=_BUCKETS,
             registry=registry,
         )
-        self._in_flight = Gauge(
+        # A plain number, read when somebody asks: all requests of a process run in one thread.
+        self._in_flight = 0
+        Gauge(
             "shipworthy_http_requests_in_flight", "Requests being answered now.", registry=registry
-        )
+        ).set_function(lambda: self._in_flight)
         # labels() takes a lock and formats its arguments each time; routes, methods and statuses are few.
         self._series: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
@@ -76,11 +78,11 @@ class RequestGuard:
             return
         began = time.perf_counter()
         exchange = _Exchange(scope, receive, send, self)
-        self._in_flight.inc()
+        self._in_flight += 1
         try:
             await self._answer(scope, exchange)
         finally:
-            self._in_flight.dec()
+            self._in_flight -= 1
             self._record(scope, exchange, time.perf_counter() - began)
 
     async def _answer(self, scope: Scope, exchange: "_Exchange") -> None:

@@ -9,7 +9,6 @@ from types import UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
-from typing_extensions import TypeAliasType
 
 from models.errors import FieldProblem, InvalidInput
 
@@ -169,8 +168,9 @@ def _children(found: object, part: int | str) -> Iterator[object]:
 def _members(annotation: object) -> Iterator[object]:
     """The types a value may have: unions and annotations opened."""
     origin = get_origin(annotation)
-    if isinstance(annotation, TypeAliasType):
-        yield from _members(annotation.__value__)
+    aliased = getattr(annotation, "__value__", None)  # a TypeAliasType, from typing or typing_extensions
+    if aliased is not None:
+        yield from _members(aliased)
     elif origin is Annotated:
         yield from _members(get_args(annotation)[0])
     elif origin in {Union, UnionType}:

@@ -69,6 +69,10 @@ Bytes = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER, description="bytes")]
 Seconds = Annotated[float, Field(ge=0, description="seconds")]
 
 
+LAX: Final = Field(strict=False)
+"""For enums: strict validation would take members only, and JSON has strings."""
+
+
 class Value(BaseModel):
     """Base of every record body and request: frozen, unknown fields refused, nothing coerced."""
 

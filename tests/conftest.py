@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.databases import DatabaseUrls
 from tests.support.postgres import SERVICE_ROLE, PostgresServer
+from tests.support.service import RunningService, running_service
 from tests.support.templates import prepare_template
 
 _LIVE_FOLDER = Path(__file__).parent / "live"
@@ -62,3 +63,10 @@ def database_urls(request: pytest.FixtureRequest) -> DatabaseUrls:
     """A new database; the test runs twice, as [sqlite] and as [postgresql]."""
     urls: DatabaseUrls = request.getfixturevalue(f"{request.param}_urls")
     return urls
+
+
+@pytest.fixture
+def service(database_urls: DatabaseUrls, tmp_path: Path) -> Iterator[RunningService]:
+    """The running service over a new database: `service.client("recorder", namespace="team-a")`."""
+    with running_service(database_urls, tmp_path / "data") as running:
+        yield running

@@ -3,16 +3,14 @@
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from api.cli.opening import opened_ledger
+from api.cli.opening import DATA_DEFAULT, DataOption, opened_ledger, told_plainly
 from models.database import Database
-from models.errors import InvalidInput, NotFound, ShipworthyError
+from models.errors import InvalidInput, NotFound
 from models.keys.administration import create_key, revoke_key
 from models.keys.key_files import FILE_NAMES, create_key_files, key_folder
 from models.keys.store import KeyPosition, disclosed, find_key, list_keys
@@ -21,21 +19,16 @@ from shipworthy.formats.times import format_instant
 
 app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the keys of callers.")
 
-Data = Annotated[
-    Path,
-    typer.Option("--data", envvar="SHIPWORTHY_DATA", help="The folder of the deployment.", metavar="DIR"),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output.")]
-DEFAULT_DATA: Final = Path("shipworthy-data")
 _PAGE: Final = 200
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,4})([hdw])", re.ASCII)
 _HOURS: Final = {"h": 1, "d": 24, "w": 7 * 24}
 
 
 @app.command("init")
-def init(data: Data = DEFAULT_DATA) -> None:
+def init(data: DataOption = DATA_DEFAULT) -> None:
     """Make the log key, the decision key and the token pepper of a new deployment."""
-    with _refusals_told():
+    with told_plainly():
         folder = key_folder(data)
         create_key_files(folder)
     typer.echo(f"Made {', '.join(FILE_NAMES)} in {folder}.")
@@ -59,11 +52,10 @@ def create(
         str | None, typer.Option("--expires-in", help="Such as 12h, 90d or 26w; else the key has no end.")
     ] = None,
     as_json: AsJson = False,
-    data: Data = DEFAULT_DATA,
+    data: DataOption = DATA_DEFAULT,
 ) -> None:
-    """Make a key. The token goes alone to standard output: TOKEN=$(shipworthy-server keys create --role
-    reader)"""
-    with _refusals_told():
+    """Make a key. Its token goes alone to standard output, all else to standard error."""
+    with told_plainly():
         expires_at = None if expires_in is None else datetime.now(UTC) + parse_span(expires_in)
         names = [name for given in groups or [] for name in given.split(",")]
         with opened_ledger(data) as service:
@@ -103,10 +95,10 @@ def create(
 def list_command(
     namespace: Annotated[str | None, typer.Option(help="Only this namespace.")] = None,
     as_json: AsJson = False,
-    data: Data = DEFAULT_DATA,
+    data: DataOption = DATA_DEFAULT,
 ) -> None:
     """List the keys in the order they were made."""
-    with _refusals_told(), opened_ledger(data) as service:
+    with opened_ledger(data) as service:
         rows = [_shown(key, owner) for key, owner in _all_keys(service.database, namespace)]
     if as_json:
         typer.echo(json.dumps(rows))
@@ -120,10 +112,10 @@ def list_command(
 def revoke(
     key_id: Annotated[str, typer.Argument(metavar="KEY_ID", help="The 12 characters after sw_.")],
     reason: Annotated[str, typer.Option(help="Why; it stays in the log.")],
-    data: Data = DEFAULT_DATA,
+    data: DataOption = DATA_DEFAULT,
 ) -> None:
     """Revoke a key, for good."""
-    with _refusals_told(), opened_ledger(data) as service:
+    with opened_ledger(data) as service:
         with service.database.read() as session:
             found = find_key(session, key_id)
             namespace = None if found is None else found.namespace
@@ -144,16 +136,6 @@ def parse_span(text: str) -> timedelta:
             f"--expires-in {text[:80]!r} is no time span; write a number and h, d or w, for instance 90d"
         )
     return timedelta(hours=int(match[1]) * _HOURS[match[2]])
-
-
-@contextmanager
-def _refusals_told() -> Iterator[None]:
-    """A refusal is a sentence on standard error and exit code 1, not a traceback."""
-    try:
-        yield
-    except ShipworthyError as error:
-        typer.echo(f"shipworthy-server: {error.detail}", err=True)
-        raise typer.Exit(1) from error
 
 
 def _all_keys(database: Database, namespace: str | None) -> Iterator[tuple[ApiKey, str | None]]:

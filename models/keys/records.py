@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from models.actor import EvidenceLevel, Role
-from models.fields import Digest, Identifier, Instant, Label, Value
+from models.fields import LAX, Digest, Identifier, Instant, Label, Value
 from models.keys.tokens import KEY_ID_PATTERN
 
 KeyId = Annotated[str, Field(pattern=KEY_ID_PATTERN)]
@@ -28,9 +28,9 @@ class KeyCreated(Value):
 
     key_id: KeyId
     namespace: Identifier
-    roles: Annotated[list[Role], Field(min_length=1)]
+    roles: Annotated[list[Annotated[Role, LAX]], Field(min_length=1)]
     groups: Groups = []
-    level: EvidenceLevel
+    level: Annotated[EvidenceLevel, LAX]
     owner: Pseudonym | None = None
     who: Redactable | None = None
     expires_at: Instant | None = None

@@ -8,9 +8,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from models.fields import Bytes, Count, Digest, Identifier, Instant, Label, Line, RunId, Seconds, Text, Value
+from models.fields import LAX, Bytes, Count, Digest, Identifier, Instant, Label, Line, RunId, Seconds, Text, Value
+from models.keys.records import Redactable
 from models.kinds.ingredients import (
-    LAX,
     Code,
     Config,
     DatasetName,
@@ -234,6 +234,13 @@ class ResumedFrom(Value):
     run_id: RunId | None = None
 
 
+class RedactedPerson(Value):
+    """A person as records name one: a pseudonym that compares, and a digest whose value can be erased."""
+
+    owner: Label
+    who: Redactable
+
+
 class RunFact(Value):
     """A run's identity and ingredients. Parts may come later, in a second post that only adds."""
 
@@ -244,7 +251,9 @@ class RunFact(Value):
     parent_run_id: RunId | None = None
     priority: Label | None = None
     experiment: Label | None = None
-    initiated_by: Label | None = Field(default=None, description="the person; stored redactable")
+    initiated_by: RedactedPerson | Label | None = Field(
+        default=None, description="the person: sent as an address, stored as a pseudonym and a redactable digest"
+    )
     started_at: Instant | None = None
     data_interval: Interval | None = None
     resumed_from: ResumedFrom | None = None

@@ -9,10 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from models.fields import Bytes, Count, Digest, Identifier, Instant, Label, Line, Text, Value
-
-LAX = Field(strict=False)
-"""For enums: strict validation would take members only, and JSON has strings."""
+from models.fields import LAX, Bytes, Count, Digest, Identifier, Instant, Label, Line, Text, Value
 
 Scalar = bool | int | float | Annotated[str, Field(max_length=16384)] | None
 

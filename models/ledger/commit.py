@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection
 
 from models.bulk import insert_rows
-from models.errors import Conflict, IdempotencyKeyReused, ModelVersionTaken, ShipworthyError
+from models.errors import Conflict, IdempotencyKeyReused, ModelVersionTaken, ShipworthyError, TokenInvalid
+from models.keys.store import keys_in_force
 from models.ledger import tree
 from models.ledger.drafts import Draft, Item, Stored
 from models.ledger.entries import Entry
@@ -43,11 +44,16 @@ def commit_items(
     for name in {draft.kind.name for draft in drafts}:
         RULES[name].load(workspace, [draft for draft in drafts if draft.kind.name == name])
     now = max(datetime.now(UTC), head.committed_at)  # a clock set back must not turn log order round
+    # Asked under the lock: no record of a key follows its revocation in the log, whatever a process has cached.
+    keys = {draft.key_id for draft in drafts if draft.key_id is not None}
+    in_force = keys_in_force(connection, keys, now) if keys else frozenset()
     accepted: list[tuple[Entry, Draft]] = []
     outcomes: list[Outcome] = []
     for item in items:
         mark, before = workspace.mark(), len(accepted)
         try:
+            if any(draft.key_id is not None and draft.key_id not in in_force for draft in item.drafts):
+                raise TokenInvalid("the key was revoked or has expired; have a new one made")
             outcomes.append(_accept(item, workspace, accepted, head.size, now))
         except ShipworthyError as refusal:
             workspace.undo(mark)

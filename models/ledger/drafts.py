@@ -42,6 +42,7 @@ class Draft:
     run_id: str | None
     level: str
     owner: str | None
+    key_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ def make_draft(
         run_id=run_id,
         level=actor.level,
         owner=actor.owner,
+        key_id=actor.key_id if actor.auth == "key" else None,
     )
 
 

@@ -88,6 +88,10 @@ class Ledger:
         await done
         return [outcome for outcome in outcomes if outcome is not None]
 
+    @property
+    def is_open(self) -> bool:
+        return not self._closing and self._thread.is_alive()
+
     def close(self) -> None:
         """Commits what is queued, then stops. Later appends are refused."""
         with self._wake:

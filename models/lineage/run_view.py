@@ -68,6 +68,14 @@ def empty_view(run_id: str) -> View:
     }
 
 
+def identity_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of the run itself. A person is compared by pseudonym: the salted digest is new each time."""
+    identity = {name: body[name] for name in IDENTITY if body.get(name) is not None}
+    if "initiated_by" in identity:
+        identity["initiated_by"] = identity["initiated_by"]["owner"]
+    return identity
+
+
 def document_digest(document: JsonValue) -> str:
     """Content address of an ingredient: sha256 of its RFC 8785 form as it was sent."""
     return sha256_digest(canonicalize(document))
@@ -91,7 +99,7 @@ def merge_registration(
     if view["position"] is None or position < view["position"]:
         merged |= {"record": record, "position": position, "owner": owner}
     merged["identity"] = _merge_scalars(
-        view["identity"], {name: body[name] for name in IDENTITY if body.get(name) is not None}, "", conflicts
+        view["identity"], identity_of(body), "", conflicts
     )
     merged["tags"] = _merge_scalars(view["tags"], body.get("tags", {}), "tags.", conflicts)
     digests = {part: document_digest(body[part]) for part in PARTS if body.get(part) is not None}
@@ -198,9 +206,7 @@ def changed_identity(view: View, body: Mapping[str, Any]) -> list[str]:
     """Fields of a later registration that differ from what is fixed; a later post may only add."""
     digests = {part: document_digest(body[part]) for part in PARTS if body.get(part) is not None}
     changed = [
-        name
-        for name in IDENTITY
-        if body.get(name) is not None and view["identity"].get(name, body[name]) != body[name]
+        name for name, value in identity_of(body).items() if view["identity"].get(name, value) != value
     ]
     changed += [part for part, digest in digests.items() if view["ingredients"].get(part, digest) != digest]
     changed += [

@@ -35,6 +35,15 @@ def database(database_urls: DatabaseUrls) -> Iterator[Database]:
 
 
 @pytest.fixture
+def sqlite_database(sqlite_urls: DatabaseUrls) -> Iterator[Database]:
+    """For what asks a database but doesn't depend on which."""
+    database = Database(sqlite_urls.service_url)
+    metadata.create_all(database.engine)
+    yield database
+    database.dispose()
+
+
+@pytest.fixture
 def ring(tmp_path: Path) -> KeyRing:
     return ensure_key_files(tmp_path / "keys")
 

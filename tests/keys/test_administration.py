@@ -1,5 +1,6 @@
 """Making and revoking keys through the ledger: a record and a row, together."""
 
+import asyncio
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -8,8 +9,8 @@ from sqlmodel import col, select
 
 from models.actor import Actor, EvidenceLevel, Role
 from models.database import Database
-from models.errors import Conflict, InvalidInput, NotFound, RoleMissing
-from models.keys.administration import create_key, prepare_key, revoke_key
+from models.errors import Conflict, InvalidInput, NotFound, RoleMissing, TokenInvalid
+from models.keys.administration import create_key, prepare_key, prepare_revocation, revoke_key
 from models.keys.key_files import KeyRing
 from models.keys.store import disclosed, find_key, owner_pseudonym
 from models.keys.tokens import parse_token, secret_hmac
@@ -17,7 +18,11 @@ from models.ledger.drafts import redactable
 from models.ledger.tables import Disclosure, Record
 from models.ledger.writer import Ledger
 
-ADMIN = Actor("adminadmin22", "team-a", frozenset({Role.ADMIN}), EvidenceLevel.SELF_REPORTED)
+
+def make_admin(ledger: Ledger, ring: KeyRing) -> Actor:
+    """An admin of team-a, with a key in force."""
+    made = create_key(ledger, ring, namespace="team-a", roles=["admin"])
+    return Actor(made.key_id, "team-a", frozenset({Role.ADMIN}), EvidenceLevel.SELF_REPORTED)
 
 
 def _records(database: Database) -> list[tuple[str, bytes]]:
@@ -86,20 +91,49 @@ def test_key_without_owner_names_nobody(database: Database, ledger: Ledger, ring
 def test_admin_key_administers_its_own_namespace_only(
     database: Database, ledger: Ledger, ring: KeyRing
 ) -> None:
-    made = create_key(ledger, ring, namespace="team-a", roles=["reader"], actor=ADMIN)
-    assert json.loads(_records(database)[0][1])["actor"]["id"] == ADMIN.key_id
+    admin = make_admin(ledger, ring)
+    made = create_key(ledger, ring, namespace="team-a", roles=["reader"], actor=admin)
+    assert json.loads(_records(database)[1][1])["actor"]["id"] == admin.key_id
     other = create_key(ledger, ring, namespace="team-b", roles=["reader"])
     with pytest.raises(RoleMissing, match="team-a administers that namespace only"):
-        create_key(ledger, ring, namespace="team-b", roles=["reader"], actor=ADMIN)
+        create_key(ledger, ring, namespace="team-b", roles=["reader"], actor=admin)
     with pytest.raises(RoleMissing):
-        revoke_key(ledger, other.key_id, namespace="team-b", reason="mine now", actor=ADMIN)
+        revoke_key(ledger, other.key_id, namespace="team-b", reason="mine now", actor=admin)
     with pytest.raises(NotFound):
-        revoke_key(ledger, other.key_id, namespace="team-a", reason="mine now", actor=ADMIN)
-    revoke_key(ledger, made.key_id, namespace="team-a", reason="left", actor=ADMIN)
+        revoke_key(ledger, other.key_id, namespace="team-a", reason="mine now", actor=admin)
+    revoke_key(ledger, made.key_id, namespace="team-a", reason="left", actor=admin)
     with database.read() as session:
         row = find_key(session, other.key_id)
         assert row is not None
         assert row.revoked_at is None
+
+
+def test_no_record_of_a_key_follows_its_revocation_in_the_log(
+    database: Database, ledger: Ledger, ring: KeyRing
+) -> None:
+    """Not in a later batch, whatever a process has cached, and not in the same batch either."""
+    admin = make_admin(ledger, ring)
+    written = [prepare_key(ring, namespace="team-a", roles=["reader"], actor=admin).item for _ in range(3)]
+    revocation = prepare_revocation(admin.key_id, namespace="team-a", reason="left")
+    before, revoked, after = asyncio.run(ledger.append_all([written[0], revocation, written[1]]))
+    assert isinstance(before, tuple)
+    assert isinstance(revoked, tuple)
+    assert isinstance(after, TokenInvalid)
+    with pytest.raises(TokenInvalid):
+        ledger.append(written[2]).result()
+    kinds = [json.loads(payload)["kind"] for _, payload in _records(database)]
+    assert kinds == ["key.created", "key.created", "key.revoked"]
+
+
+def test_a_key_revoked_twice_at_once_is_revoked_once(
+    database: Database, ledger: Ledger, ring: KeyRing
+) -> None:
+    made = create_key(ledger, ring, namespace="team-a", roles=["reader"])
+    items = [prepare_revocation(made.key_id, namespace="team-a", reason=reason) for reason in ("a", "b")]
+    first, second = asyncio.run(ledger.append_all(items))
+    assert isinstance(first, tuple)
+    assert isinstance(second, Conflict)
+    assert len(_records(database)) == 2
 
 
 def test_revocation_is_recorded_once(database: Database, ledger: Ledger, ring: KeyRing) -> None:

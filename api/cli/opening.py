@@ -1,0 +1,48 @@
+"""How commands open the service's data, and how they say what went wrong."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from api.services import Services, opened_services
+from api.settings import DEFAULT_DATA, Settings, read_settings
+from models.errors import ShipworthyError
+
+DataOption = Annotated[
+    Path,
+    typer.Option("--data", envvar="SHIPWORTHY_DATA", help="Folder of database, blobs, keys and log head."),
+]
+DATA_DEFAULT = DEFAULT_DATA
+
+
+def settings_from(data: Path) -> Settings:
+    return read_settings(data)
+
+
+@contextmanager
+def opened_ledger(data: Path) -> Iterator[Services]:
+    """The service's parts without HTTP; also while a server runs on the same data.
+
+    Ends the command with exit code 1 and a sentence when something is refused.
+    """
+    with told_plainly(), opened_services(read_settings(data)) as services:
+        yield services
+
+
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """Errors that a person can act on are sentences, not tracebacks."""
+    try:
+        yield
+    except ShipworthyError as error:
+        fail(error.detail, *(f"{each.field}: {each.message}" for each in error.problems))
+
+
+def fail(*sentences: str) -> NoReturn:
+    for sentence in sentences:
+        print(f"shipworthy-server: {sentence}", file=sys.stderr)  # noqa: T201 - a command speaks to a person
+    raise typer.Exit(1)

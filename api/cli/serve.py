@@ -1,0 +1,105 @@
+"""`shipworthy-server serve`: the service in one process, until it is told to stop."""
+
+import logging
+import socket
+import sys
+from typing import Annotated, Final
+
+import structlog
+import typer
+import uvicorn
+
+from api.app import create_app
+from api.auth import assert_loopback
+from api.cli.opening import DATA_DEFAULT, DataOption, fail, told_plainly
+from api.services import Services, opened_services
+from api.settings import read_settings
+from models.actor import Role
+from models.keys.administration import create_key
+from models.keys.store import list_keys
+
+DRAIN_SECONDS: Final = 20
+"""How long requests under way may take after a signal to stop."""
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8470,
+    data: DataOption = DATA_DEFAULT,
+    open_mode: Annotated[
+        bool, typer.Option("--open", help="No keys: anyone on this machine is the person “local”. For trying out.")
+    ] = False,
+) -> None:
+    """Run the service."""
+    with told_plainly():
+        settings = read_settings(data)
+        _log_plainly(settings.log_level)
+        if open_mode:
+            assert_loopback(host)
+        listener = _listener(host, port)
+        with opened_services(settings, open_mode=open_mode) as services:
+            bound = listener.getsockname()[1]
+            _greet(services, host, bound, open_mode)
+            config = uvicorn.Config(
+                create_app(services),
+                http="httptools",
+                loop="uvloop" if sys.platform != "win32" else "asyncio",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=DRAIN_SECONDS,
+                timeout_keep_alive=75,
+            )
+            uvicorn.Server(config).run([listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        fail(f"can't listen on {host}:{port} ({error.strerror}); choose another with --host and --port")
+    listener.listen(2048)
+    return listener
+
+
+def _greet(services: Services, host: str, port: int, open_mode: bool) -> None:
+    """Where the service is, and on the very first start the two keys to begin with."""
+    shown = f"[{host}]" if ":" in host else host
+    say(f"Shipworthy listens on http://{shown}:{port} with data in {services.settings.data}.")
+    if open_mode:
+        say("OPEN MODE: no keys are asked for; everyone who reaches this address may record and decide as “local”.")
+        return
+    with services.database.read() as session:
+        known = bool(list_keys(session, None, None, 1))
+    if known:
+        return
+    admin = create_key(services.ledger, services.ring, namespace="default", roles=[Role.ADMIN])
+    recorder = create_key(services.ledger, services.ring, namespace="default", roles=[Role.RECORDER])
+    say("First start. These two keys are shown this once; keep them:")
+    say(f"  admin     {admin.token}")
+    say(f"  recorder  {recorder.token}")
+    say("More keys: shipworthy-server keys create --role ROLE --owner ADDRESS")
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - a command speaks to a person
+
+
+def _log_plainly(level: str) -> None:
+    """One JSON object a line on standard error, from our own code and from libraries alike."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format='{"level":"%(levelname)s","event":"%(message)s"}')

@@ -1,0 +1,140 @@
+"""From a request body to what the ledger appends: parse, validate, canonicalize. No input or output."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar, cast
+
+import jiter
+from pydantic import ValidationError
+from sqlalchemy import Executable
+
+from api.errors import invalid_input
+from api.schemas.runs import NESTED, RunRequest
+from models.actor import Actor
+from models.errors import FieldProblem, InvalidInput, InvalidJson
+from models.fields import Value
+from models.keys.store import disclosure_statement, owner_pseudonym
+from models.kinds.registry import KINDS, Kind
+from models.ledger.drafts import Draft, Item, make_draft, redactable
+from shipworthy.formats.digests import sha256_digest
+from shipworthy.formats.jcs import CanonicalizationError, JsonValue, canonicalize
+
+MAX_DEPTH: Final = 32
+MAX_NESTED: Final = 10_000
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
+V = TypeVar("V", bound=Value)
+
+
+def parse_json(data: bytes) -> dict[str, Any]:
+    """One JSON object. Raises InvalidJson, or InvalidInput for what is JSON but nested too deep."""
+    try:
+        value = jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False)
+    except ValueError as error:
+        raise InvalidJson(f"the body is not JSON that can be taken: {error}") from error
+    if not isinstance(value, dict):
+        raise InvalidJson("the body must be one JSON object: {…}")
+    if _depth(value) > MAX_DEPTH:
+        raise InvalidInput(f"the body is nested more than {MAX_DEPTH} levels deep; flatten it or use a blob")
+    return value
+
+
+def _depth(value: object) -> int:
+    """Containers within containers, counted only as far as MAX_DEPTH + 1."""
+    level: list[Any] = [value]
+    for depth in range(MAX_DEPTH + 1):
+        level = [
+            child
+            for container in level
+            for child in (container.values() if isinstance(container, dict) else container)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return depth + 1
+    return MAX_DEPTH + 1
+
+
+def read_fact(body: Mapping[str, Any], model: type[V]) -> V:
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise invalid_input(error, model) from error
+
+
+def idempotency_key(text: str | None) -> str | None:
+    """The value of an `Idempotency-Key` header or of a batch line's `key`."""
+    if text is not None and not _KEY.fullmatch(text):
+        raise InvalidInput(
+            "the idempotency key must be 1 to 255 printable ASCII characters without spaces",
+            problems=[FieldProblem("/key", "1 to 255 printable ASCII characters without spaces")],
+        )
+    return text
+
+
+class Recorder:
+    """Makes ledger items from bodies; `pepper` makes pseudonyms of persons."""
+
+    def __init__(self, pepper: bytes) -> None:
+        self._pepper = pepper
+
+    def item(self, kind: str, actor: Actor, body: dict[str, Any], key: str | None) -> Item:
+        """The item of one body of this kind, validated whole.
+
+        Raises InvalidInput, RecordTooLarge.
+        """
+        if kind == "run.registered":
+            return self._run(actor, body, key)
+        known = KINDS[kind]
+        fact = read_fact(body, known.body)
+        run_id = cast(str | None, getattr(fact, "run_id", None))
+        return Item((make_draft(known, actor, body, fact, run_id=run_id, idempotency_key=key),))
+
+    def _run(self, actor: Actor, body: dict[str, Any], key: str | None) -> Item:
+        request = read_fact(body, RunRequest)
+        if sum(len(body.get(name, ())) for name in NESTED) > MAX_NESTED:
+            raise InvalidInput(f"more than {MAX_NESTED} facts in one post; send later ones by /v1/records:batch")
+        content = _digest(body) if key is not None else None
+        own = {name: value for name, value in body.items() if name not in NESTED}
+        statements: tuple[Executable, ...] = ()
+        if request.initiated_by is not None:
+            content = content or _digest(own)
+            own["initiated_by"], statements = self._person(actor, cast(str, request.initiated_by))
+        run_id = request.run_id
+        drafts = [
+            make_draft(
+                KINDS["run.registered"],
+                actor,
+                own,
+                request,
+                run_id=run_id,
+                idempotency_key=key,
+                content=content,
+            )
+        ]
+        for name, kind in NESTED.items():
+            facts = getattr(request, name)
+            if facts:
+                drafts += _nested(KINDS[kind], actor, body[name], facts, run_id)
+        return Item(tuple(drafts), statements=statements)
+
+    def _person(self, actor: Actor, address: str) -> tuple[dict[str, JsonValue], tuple[Executable, ...]]:
+        """A person in redactable form: a pseudonym to compare by, and the address behind a salted digest."""
+        salt = os.urandom(16)
+        digest = redactable(address, salt)
+        owner = owner_pseudonym(self._pepper, actor.namespace, address)
+        statement = disclosure_statement(digest, actor.namespace, salt, address)
+        return {"owner": owner, "who": {"$redactable": digest}}, (statement,)
+
+
+def _nested(kind: Kind, actor: Actor, sent: list[dict[str, Any]], facts: list[Value], run_id: str) -> list[Draft]:
+    return [
+        make_draft(kind, actor, {**body, "run_id": run_id}, fact, run_id=run_id)
+        for body, fact in zip(sent, facts, strict=True)
+    ]
+
+
+def _digest(value: JsonValue) -> str:
+    try:
+        return sha256_digest(canonicalize(value))
+    except CanonicalizationError as error:
+        raise InvalidInput(str(error)) from error

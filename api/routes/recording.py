@@ -1,0 +1,212 @@
+"""Calls that append facts: each validates, makes canonical bytes, and answers after the commit."""
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
+
+from api.auth import require_role
+from api.recording import Recorder, idempotency_key, parse_json
+from api.schemas.runs import RunRequest
+from api.services import services_of
+from models.errors import FieldProblem, InvalidInput, ShipworthyError
+from models.kinds import facts
+from models.kinds.registry import KINDS
+from models.ledger.drafts import Stored
+
+router = APIRouter(tags=["recording"])
+
+_JSON: Final = "application/json"
+_ANSWER: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["record", "position", "created"],
+    "properties": {
+        "record": {"type": "string", "description": "digest of the record"},
+        "position": {"type": "integer", "description": "place in the log"},
+        "created": {"type": "boolean", "description": "false when the same content was stored earlier"},
+        "run_id": {"type": ["string", "null"]},
+        "records": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "kind": {"type": "string"},
+                    "record": {"type": "string"},
+                    "position": {"type": "integer"},
+                    "created": {"type": "boolean"},
+                },
+            },
+        },
+    },
+}
+
+
+def documented(model: type[BaseModel], without: str | None = None) -> dict[str, Any]:
+    """The OpenAPI part of a route that parses its own body: FastAPI's reader takes NaN and duplicate keys."""
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema.pop("$defs", None)
+    if without is not None:
+        schema["properties"].pop(without, None)
+        schema["required"] = [name for name in schema.get("required", []) if name != without]
+    return {"requestBody": {"required": True, "content": {_JSON: {"schema": schema}}}}
+
+
+def answer_of(stored: tuple[Stored, ...], run_id: str | None) -> dict[str, Any]:
+    """What a caller is told of an item: its first record, and all of them when there are more."""
+    first = stored[0]
+    answer: dict[str, Any] = {
+        "record": first.digest,
+        "position": first.position,
+        "created": any(each.created for each in stored),
+    }
+    if run_id is not None:
+        answer["run_id"] = run_id
+    if len(stored) > 1:
+        answer["records"] = [
+            {"kind": each.kind, "record": each.digest, "position": each.position, "created": each.created}
+            for each in stored
+        ]
+    return answer
+
+
+async def record(kind: str, request: Request, path: dict[str, str]) -> Response:
+    """Appends one body of this kind; `path` holds fields that the URL gives (run id, digest)."""
+    services = services_of(request)
+    actor = await services.authenticator.actor(request)
+    require_role(actor, *sorted(KINDS[kind].roles))
+    body = parse_json(await request.body())
+    for name, value in path.items():
+        if body.get(name, value) != value:
+            problem = FieldProblem(f"/{name}", "differs from the URL; leave it out of the body")
+            raise InvalidInput(f"the body's {name} is not the one in the URL", problems=[problem])
+        body[name] = value
+    key = idempotency_key(request.headers.get("idempotency-key"))
+    item = Recorder(services.ring.pepper).item(kind, actor, body, key)
+    (outcome,) = await services.ledger.append_all([item])
+    if isinstance(outcome, ShipworthyError):
+        raise outcome
+    answer = answer_of(outcome, item.drafts[0].run_id)
+    return Response(json.dumps(answer), 201 if answer["created"] else 200, media_type=_JSON)
+
+
+Route = Callable[..., Coroutine[Any, Any, Response]]
+
+
+def _responses() -> dict[int | str, dict[str, Any]]:
+    content = {_JSON: {"schema": _ANSWER}}
+    return {
+        201: {"description": "Recorded.", "content": content},
+        200: {"description": "The same content was recorded before.", "content": content},
+    }
+
+
+@router.post(
+    "/v1/runs",
+    status_code=201,
+    response_class=Response,
+    responses=_responses(),
+    openapi_extra=documented(RunRequest),
+    summary="Register a run, from its start or from start to end",
+)
+async def register_run(request: Request) -> Response:
+    """One transaction for the run and every fact nested in it. A later post with the same run id may only add."""
+    return await record("run.registered", request, {})
+
+
+@router.post(
+    "/v1/runs/{run_id}/events",
+    status_code=201,
+    response_class=Response,
+    responses=_responses(),
+    openapi_extra=documented(facts.RunEvent, without="run_id"),
+    summary="Record a state, an attempt, a phase or a note",
+)
+async def add_event(run_id: str, request: Request) -> Response:
+    return await record("run.event", request, {"run_id": run_id})
+
+
+@router.post(
+    "/v1/runs/{run_id}/checkpoints",
+    status_code=201,
+    response_class=Response,
+    responses=_responses(),
+    openapi_extra=documented(facts.CheckpointSaved, without="run_id"),
+    summary="Record a saved checkpoint",
+)
+async def add_checkpoint(run_id: str, request: Request) -> Response:
+    return await record("checkpoint.saved", request, {"run_id": run_id})
+
+
+@router.post(
+    "/v1/runs/{run_id}/artifacts",
+    status_code=201,
+    response_class=Response,
+    responses=_responses(),
+    openapi_extra=documented(facts.Artifact, without="run_id"),
+    summary="Record a product of a run",
+)
+async def add_artifact(run_id: str, request: Request) -> Response:
+    return await record("artifact", request, {"run_id": run_id})
+
+
+@router.post(
+    "/v1/snapshots",
+    status_code=201,
+    response_class=Response,
+    responses=_responses(),
+    openapi_extra=documented(facts.Snapshot),
+    summary="Record a data snapshot",
+)
+async def add_snapshot(request: Request) -> Response:
+    return await record("snapshot", request, {})
+
+
+@router.post(
+    "/v1/checkpoints/{digest}/verifications",
+    status_code=201,
+    response_class=Response,
+    responses=_responses(),
+    openapi_extra=documented(facts.CheckpointVerified, without="checkpoint"),
+    summary="Record that a checkpoint reached a level, or failed to",
+)
+async def add_verification(digest: str, request: Request) -> Response:
+    return await record("checkpoint.verified", request, {"checkpoint": digest})
+
+
+@router.post(
+    "/v1/evaluations",
+    status_code=201,
+    response_class=Response,
+    responses=_responses(),
+    openapi_extra=documented(facts.EvaluationCompleted),
+    summary="Record measurements of an artifact or checkpoint",
+)
+async def add_evaluation(request: Request) -> Response:
+    return await record("evaluation.completed", request, {})
+
+
+@router.post(
+    "/v1/model-versions",
+    status_code=201,
+    response_class=Response,
+    responses=_responses(),
+    openapi_extra=documented(facts.ModelVersion),
+    summary="Bind a registry's name and version to an artifact digest and its run",
+)
+async def add_model_version(request: Request) -> Response:
+    """Seals the lineage manifest of the version."""
+    return await record("model_version", request, {})
+
+
+@router.post(
+    "/v1/revocations",
+    status_code=201,
+    response_class=Response,
+    responses=_responses(),
+    openapi_extra=documented(facts.Revocation),
+    summary="Revoke or contest a record",
+)
+async def add_revocation(request: Request) -> Response:
+    return await record("revocation", request, {})

@@ -1,0 +1,95 @@
+"""What the routes share: opened once, closed in order."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+from fastapi import Request
+from prometheus_client import CollectorRegistry
+
+from api.auth import Authenticator
+from api.settings import Settings
+from models.blobs import BlobStore
+from models.database import Database
+from models.errors import StartRefused
+from models.keys.key_files import KeyRing, ensure_key_files, key_folder
+from models.ledger import schema
+from models.ledger.head import HeadFile
+from models.ledger.opening import open_ledger
+from models.ledger.writer import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    settings: Settings
+    database: Database
+    ledger: Ledger
+    ring: KeyRing
+    authenticator: Authenticator
+    blobs: BlobStore
+    registry: CollectorRegistry
+
+
+def services_of(request: Request) -> Services:
+    return cast(Services, request.app.state.services)
+
+
+def head_file(settings: Settings) -> HeadFile:
+    return HeadFile(settings.data / "log-head")
+
+
+def migrate(settings: Settings) -> None:
+    """Brings the schema up to date as the owner of the tables.
+
+    With PostgreSQL that needs SHIPWORTHY_MIGRATION_URL; without it an old schema is refused when the ledger opens.
+    """
+    url = settings.migration_url
+    if url is None and settings.database_url.startswith("sqlite"):
+        settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        url = settings.database_url
+    if url is None:
+        return
+    owner = Database(url)
+    try:
+        schema.upgrade(owner, settings.service_role)
+    finally:
+        owner.dispose()
+
+
+@contextmanager
+def opened_services(settings: Settings, *, open_mode: bool = False) -> Iterator[Services]:
+    """Everything the service needs, checked; on leaving, what is queued is committed before anything closes.
+
+    Raises StartRefused when something is not as it must be.
+    """
+    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    ring = ensure_key_files(key_folder(settings.data))
+    if settings.migrate:
+        migrate(settings)
+    database = Database(settings.database_url)
+    try:
+        ledger = open_ledger(database, ring.log_key, head_file(settings))
+        authenticator = Authenticator(database, ring.pepper, open_mode)
+        try:
+            yield Services(
+                settings=settings,
+                database=database,
+                ledger=ledger,
+                ring=ring,
+                authenticator=authenticator,
+                blobs=_blobs(settings),
+                registry=CollectorRegistry(),
+            )
+        finally:
+            ledger.close()
+            authenticator.close()
+    finally:
+        database.dispose()
+
+
+def _blobs(settings: Settings) -> BlobStore:
+    try:
+        return BlobStore(settings.blobs or settings.data / "blobs")
+    except (OSError, ValueError) as error:
+        raise StartRefused(f"the blob store can't be opened: {error}; check SHIPWORTHY_BLOBS") from error

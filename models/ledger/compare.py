@@ -1,0 +1,107 @@
+"""Live projections against a replay of the records, row by row.
+
+The replay goes into a private SQLite database on disk that is gone with its connection, so that neither the live
+database is written to nor memory grows with the log. Both sides are read in the order of the primary key.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from sqlalchemy import Connection, StaticPool, String, Table as SqlTable, create_engine, select
+
+from models.bulk import sql_table
+from models.columns import metadata
+from models.ledger.rebuild import PROJECTIONS
+from models.ledger.reading import parse_canonical
+from shipworthy.formats.jcs import canonicalize
+
+_FETCH_ROWS: Final = 500
+Row = Mapping[str, Any]
+
+
+@contextmanager
+def scratch_database() -> Iterator[Connection]:
+    """Empty projection tables in a temporary database, for `replay`."""
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect("", check_same_thread=False)
+        connection.execute("PRAGMA journal_mode=OFF")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=StaticPool)
+    try:
+        with engine.connect() as connection:
+            metadata.create_all(connection, tables=[sql_table(table) for table in PROJECTIONS])
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def differences(live: Connection, replayed: Connection) -> Iterator[str | None]:
+    """One sentence for each row that is missing, different or without a record; None for each row that is right.
+
+    JSON documents are compared as values: live ones keep the order and number format in which they were sent,
+    replayed ones those of the canonical record.
+    """
+    for table in PROJECTIONS:
+        yield from _table_differences(sql_table(table), live, replayed)
+
+
+def _table_differences(table: SqlTable, live: Connection, replayed: Connection) -> Iterator[str | None]:
+    key = [column.name for column in table.primary_key]
+    found, wanted = _rows(live, table), _rows(replayed, table)
+    have, want = next(found, None), next(wanted, None)
+    while have is not None or want is not None:
+        place_have, place_want = _place(have, key), _place(want, key)
+        if have is not None and (place_want is None or (place_have is not None and place_have < place_want)):
+            yield f"{table.name} {_named(have, key)} is in the table, but no record makes it"
+            have = next(found, None)
+        elif want is not None and (place_have is None or (place_want is not None and place_want < place_have)):
+            yield f"{table.name} {_named(want, key)} is made by the records, but missing from the table"
+            want = next(wanted, None)
+        elif have is not None and want is not None:
+            yield _difference(table, key, have, want)
+            have, want = next(found, None), next(wanted, None)
+
+
+def _rows(connection: Connection, table: SqlTable) -> Iterator[Row]:
+    # Byte order on both sides: PostgreSQL would otherwise sort by the database's language.
+    collation = "C" if connection.dialect.name == "postgresql" else "BINARY"
+    order = [
+        column.collate(collation) if isinstance(column.type, String) else column for column in table.primary_key
+    ]
+    streaming = connection.execution_options(yield_per=_FETCH_ROWS)
+    with streaming.execute(select(table).order_by(*order)) as result:
+        yield from result.mappings()
+
+
+def _place(row: Row | None, key: list[str]) -> tuple[Any, ...] | None:
+    return None if row is None else tuple(row[name] for name in key)
+
+
+def _named(row: Row, key: list[str]) -> str:
+    return "(" + ", ".join(str(row[name]) for name in key) + ")"
+
+
+def _difference(table: SqlTable, key: list[str], have: Row, want: Row) -> str | None:
+    for name in table.columns.keys():
+        if have[name] != want[name] and not (name == "document" and _same_value(have[name], want[name])):
+            return (
+                f"{table.name} {_named(want, key)} differs in {name}: the records say {_short(want[name])}, "
+                f"the table {_short(have[name])}"
+            )
+    return None
+
+
+def _same_value(have: str, want: str) -> bool:
+    try:
+        return canonicalize(parse_canonical(have)) == canonicalize(parse_canonical(want))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,74 @@
+"""Projections made again from the records: the same rules as live, in log order."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from sqlalchemy import Connection, text
+
+from models.bulk import sql_table
+from models.columns import Table
+from models.database import Database
+from models.errors import StartRefused
+from models.ledger.entries import Entry
+from models.ledger.reading import StoredRecord, entry_of, parse_canonical, read_records
+from models.ledger.schema import require_current
+from models.ledger.workspace import Workspace
+from models.ledger.writer import LOG_LOCK
+from models.lineage import tables
+from models.lineage.projections import write_views
+from models.lineage.rules import RULES
+
+PROJECTIONS: Final[tuple[type[Table], ...]] = (
+    tables.Run,
+    tables.RunLink,
+    tables.Ingredient,
+    tables.DataSnapshot,
+    tables.Checkpoint,
+    tables.CheckpointVerification,
+    tables.Artifact,
+    tables.Evaluation,
+    tables.ModelVersion,
+    tables.LineageManifest,
+    tables.Revocation,
+)
+"""Every table that holds nothing but what the records say."""
+
+
+def rebuild(database: Database, progress: Callable[[int], None] = lambda records: None) -> int:
+    """Empties the projections and fills them from the records, in one transaction; gives the number of records.
+
+    Readers see the old rows until the end, writers wait. `progress` is told how many records are done.
+    Raises StartRefused, with nothing changed, when a record can't be read.
+    """
+    done = 0
+    with database.connection() as connection:
+        require_current(connection)
+        if database.dialect == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOG_LOCK})
+        for table in PROJECTIONS:
+            connection.execute(sql_table(table).delete())
+        for chunk in read_records(connection):
+            replay(connection, [_readable(record) for record in chunk])
+            done += len(chunk)
+            progress(done)
+    return done
+
+
+def replay(connection: Connection, entries: Sequence[Entry]) -> None:
+    """Projects entries that follow in log order on what was replayed into this connection's tables before."""
+    workspace = Workspace(connection)
+    workspace.load(tables.Run, "run_id", {(entry.namespace, entry.run_id) for entry in entries if entry.run_id})
+    for entry in entries:
+        RULES[entry.kind].project(workspace, entry)
+    write_views(workspace)
+    workspace.write()
+
+
+def _readable(record: StoredRecord) -> Entry:
+    try:
+        return entry_of(record, parse_canonical(record.payload))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StartRefused(
+            f"the record at position {record.position} can't be read ({type(error).__name__}), nothing was changed; "
+            "run `shipworthy-server fsck`, which says what is wrong with it"
+        ) from error
