@@ -6,7 +6,7 @@ from fastapi import FastAPI
 
 from api import errors
 from api.middleware import RequestGuard
-from api.routes import batch, blobs, health, log, progress, reading, recording
+from api.routes import batch, blobs, health, lineage, log, progress, reading, recording
 from api.services import Services
 
 DESCRIPTION = (
@@ -23,9 +23,11 @@ def create_app(services: Services) -> FastAPI:
         description=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
+        # A body is not sent twice: POST to a path with a slash too many is told so.
+        redirect_slashes=False,
     )
     app.state.services = services
-    for module in (health, recording, progress, batch, reading, log, blobs):
+    for module in (health, recording, progress, batch, lineage, reading, log, blobs):
         app.include_router(module.router)
     errors.install(app)
     app.add_middleware(RequestGuard, registry=services.registry)

@@ -33,17 +33,16 @@ class BlobStore:
     """
 
     def __init__(self, location: str | Path, *, spool: Path | None = None) -> None:
-        text = str(location)
-        if text.startswith("file://") or not _URL.match(text):
-            root = Path(text.removeprefix("file://"))
+        root = local_folder(location)
+        if root is not None:
             self._place: BlobPlace = Folder(root)
             # In the same folder, so that the move into place stays within one file system and is atomic.
             self._incoming = root / "incoming"
         elif spool is None:
-            scheme = text.partition("://")[0]
+            scheme = str(location).partition("://")[0]
             raise StartRefused(f"Blobs at {scheme}:// need a local spool folder; set one.")
         else:
-            self._place = ObjectStore(text)
+            self._place = ObjectStore(str(location))
             self._incoming = spool
         make_private_folder(self._incoming)
         self._sweep(time.time() - _STALE_SECONDS)
@@ -145,6 +144,14 @@ class BlobWriter:
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         return self._file
+
+
+def local_folder(location: str | Path) -> Path | None:
+    """The folder of a store that keeps files, None for one that keeps objects under a URL."""
+    text = str(location)
+    if text.startswith("file://") or not _URL.match(text):
+        return Path(text.removeprefix("file://"))
+    return None
 
 
 def blob_key(namespace: str, digest: str) -> str:

@@ -39,7 +39,10 @@ def told_plainly() -> Iterator[None]:
     try:
         yield
     except ShipworthyError as error:
-        fail(error.detail, *(f"{each.field}: {each.message}" for each in error.problems))
+        fail(
+            error.detail,
+            *(f"{each.field}: {each.message}" for each in error.problems if each.message != error.detail),
+        )
 
 
 def fail(*sentences: str) -> NoReturn:

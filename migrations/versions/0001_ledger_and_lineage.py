@@ -19,7 +19,8 @@ def upgrade() -> None:
     script = Path(__file__).parent.parent / "sql" / f"{revision}_{dialect}.sql"
     # Statements are set apart by a line "--": triggers and functions hold semicolons of their own.
     for statement in script.read_text(encoding="utf-8").split("\n--\n"):
-        op.get_bind().exec_driver_sql(statement)
+        # Without parameters: psycopg would take the % of a trigger's message for a placeholder.
+        op.get_bind().exec_driver_sql(statement, execution_options={"no_parameters": True})
 
 
 def downgrade() -> None:

@@ -89,7 +89,7 @@ def load_key_files(folder: Path) -> KeyRing:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StartRefused(

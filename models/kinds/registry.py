@@ -124,7 +124,13 @@ _ALL = (
         lambda fact, _: f"record:{fact.record}",
     ),
     Kind("key.created", KeyCreated, SERVER_ONLY, lambda fact, _: f"key:{fact.key_id}"),
-    Kind("key.revoked", KeyRevoked, SERVER_ONLY, lambda fact, _: f"key:{fact.key_id}"),
+    Kind(
+        "key.revoked",
+        KeyRevoked,
+        SERVER_ONLY,
+        lambda fact, _: f"key:{fact.key_id}",
+        key=lambda fact, _: fact.key_id,
+    ),
     Kind("log.restored", LogRestored, SERVER_ONLY, lambda fact, _: "log"),
 )
 

@@ -55,6 +55,7 @@ def commit_items(
             if any(draft.key_id is not None and draft.key_id not in in_force for draft in item.drafts):
                 raise TokenInvalid("the key was revoked or has expired; have a new one made")
             outcomes.append(_accept(item, workspace, accepted, head.size, now))
+            in_force -= {draft.subject[4:] for draft in item.drafts if draft.kind.name == "key.revoked"}
         except ShipworthyError as refusal:
             workspace.undo(mark)
             del accepted[before:]

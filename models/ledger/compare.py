@@ -1,7 +1,7 @@
 """Live projections against a replay of the records, row by row.
 
-The replay goes into a private SQLite database on disk that is gone with its connection, so that neither the live
-database is written to nor memory grows with the log. Both sides are read in the order of the primary key.
+The replay goes into a private SQLite database on disk that is gone with its connection: the live database is
+not written to and memory does not grow with the log. Both sides are read in the order of the primary key.
 """
 
 import sqlite3
@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sqlalchemy import Connection, StaticPool, String, Table as SqlTable, create_engine, select
+from sqlalchemy import Connection, StaticPool, String, create_engine, select
+from sqlalchemy import Table as SqlTable
 
 from models.bulk import sql_table
 from models.columns import metadata
-from models.ledger.rebuild import PROJECTIONS
 from models.ledger.reading import parse_canonical
+from models.ledger.rebuild import PROJECTIONS
 from shipworthy.formats.jcs import canonicalize
 
 _FETCH_ROWS: Final = 500
@@ -58,7 +59,9 @@ def _table_differences(table: SqlTable, live: Connection, replayed: Connection) 
         if have is not None and (place_want is None or (place_have is not None and place_have < place_want)):
             yield f"{table.name} {_named(have, key)} is in the table, but no record makes it"
             have = next(found, None)
-        elif want is not None and (place_have is None or (place_want is not None and place_want < place_have)):
+        elif want is not None and (
+            place_have is None or (place_want is not None and place_want < place_have)
+        ):
             yield f"{table.name} {_named(want, key)} is made by the records, but missing from the table"
             want = next(wanted, None)
         elif have is not None and want is not None:
@@ -70,11 +73,13 @@ def _rows(connection: Connection, table: SqlTable) -> Iterator[Row]:
     # Byte order on both sides: PostgreSQL would otherwise sort by the database's language.
     collation = "C" if connection.dialect.name == "postgresql" else "BINARY"
     order = [
-        column.collate(collation) if isinstance(column.type, String) else column for column in table.primary_key
+        column.collate(collation) if isinstance(column.type, String) else column
+        for column in table.primary_key
     ]
     streaming = connection.execution_options(yield_per=_FETCH_ROWS)
     with streaming.execute(select(table).order_by(*order)) as result:
-        yield from result.mappings()
+        for row in result.mappings():
+            yield dict(row)
 
 
 def _place(row: Row | None, key: list[str]) -> tuple[Any, ...] | None:

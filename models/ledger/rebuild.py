@@ -57,7 +57,9 @@ def rebuild(database: Database, progress: Callable[[int], None] = lambda records
 def replay(connection: Connection, entries: Sequence[Entry]) -> None:
     """Projects entries that follow in log order on what was replayed into this connection's tables before."""
     workspace = Workspace(connection)
-    workspace.load(tables.Run, "run_id", {(entry.namespace, entry.run_id) for entry in entries if entry.run_id})
+    workspace.load(
+        tables.Run, "run_id", {(entry.namespace, entry.run_id) for entry in entries if entry.run_id}
+    )
     for entry in entries:
         RULES[entry.kind].project(workspace, entry)
     write_views(workspace)

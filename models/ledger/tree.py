@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
-from models.errors import InvalidInput
+from models.errors import InvalidInput, StartRefused
 from shipworthy.formats.merkle import Frontier, NodeReader, consistency_path, inclusion_path, node_hash, root_at
 
 TILE_LEVELS: Final = 8
@@ -59,8 +59,14 @@ def prove_consistency(connection: Connection, old_size: int, new_size: int) -> l
 
 
 def stored_root(connection: Connection, size: int) -> bytes:
-    """Root of the first `size` leaves as the stored hashes have it."""
-    return root_at(size, node_reader(connection))
+    """Root of the first `size` leaves as the stored hashes have it. StartRefused when one of them is missing."""
+    try:
+        return root_at(size, node_reader(connection))
+    except IndexError as error:
+        raise StartRefused(
+            f"hashes of the log's first {size} records are missing from the database; "
+            "run `shipworthy-server fsck`, which names them, and restore a backup"
+        ) from error
 
 
 def _read_range(connection: Connection, level: int, first: int, count: int) -> list[bytes]:

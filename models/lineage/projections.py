@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from models.fields import instant_text
 from models.kinds import facts
@@ -16,6 +16,7 @@ from models.lineage.run_view import (
     View,
     empty_view,
     ended_at,
+    heartbeat_seconds,
     input_of,
     merge_artifact,
     merge_checkpoint,
@@ -27,9 +28,6 @@ from models.lineage.run_view import (
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import canonicalize
 from shipworthy.formats.times import parse_instant
-
-DEFAULT_HEARTBEAT_SECONDS: Final = 3600
-"""Silence after which a run that promised nothing about heartbeats counts as lost."""
 
 
 def run_registered(workspace: Workspace, entry: Entry) -> None:
@@ -223,15 +221,6 @@ def _run_row(namespace: str, view: View) -> dict[str, Any]:
         "family_digest": view["family_digest"],
         "document": json.dumps(view, ensure_ascii=False, separators=(",", ":")),
     }
-
-
-def heartbeat_seconds(heartbeat: Mapping[str, Any] | None) -> int | None:
-    """After how many seconds of silence a run is lost; None when no sign of life is promised."""
-    if heartbeat is None:
-        return DEFAULT_HEARTBEAT_SECONDS
-    if not heartbeat.get("expected", True):
-        return None
-    return int(heartbeat.get("limit_seconds", facts.Heartbeat().limit_seconds))
 
 
 def _current(workspace: Workspace, entry: Entry) -> View:

@@ -14,6 +14,7 @@ from models.kinds.facts import (
     TERMINAL_STATES,
     ArtifactFact,
     CheckpointFact,
+    Heartbeat,
     Input,
     RunEventFact,
     RunFact,
@@ -38,6 +39,8 @@ IDENTITY: Final = (
     "heartbeat",
 )
 PARTS: Final = ("code", "environment", "config", "hardware", "seeds")
+DEFAULT_HEARTBEAT_SECONDS: Final = 3600
+"""Silence after which a run that promised nothing about heartbeats counts as lost."""
 # Of two states reported for one instant the one further on counts.
 _RANK: Final = {state: rank for rank, state in enumerate(RunState)}
 
@@ -200,6 +203,15 @@ def ended_at(view: View) -> str | None:
         return None
     ended: str | None = view["attempts"][max(view["attempts"], key=int)]["ended_at"]
     return ended
+
+
+def heartbeat_seconds(heartbeat: Mapping[str, Any] | None) -> int | None:
+    """After how many seconds of silence a run is lost; None when no sign of life is promised."""
+    if heartbeat is None:
+        return DEFAULT_HEARTBEAT_SECONDS
+    if not heartbeat.get("expected", True):
+        return None
+    return int(heartbeat.get("limit_seconds", Heartbeat().limit_seconds))
 
 
 def changed_identity(view: View, body: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,9 @@ from models.keys.tokens import parse_token
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("SHIPWORTHY_DATABASE_URL", "SHIPWORTHY_MIGRATION_URL"):
+        monkeypatch.delenv(name, raising=False)
     return tmp_path / "deployment"
 
 
@@ -37,6 +39,7 @@ def listed(data: Path, *arguments: str) -> list[dict[str, object]]:
 
 def test_init_makes_the_key_files_once(data: Path) -> None:
     assert run(data, "init").exit_code == 0
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
     made = {path.name: path.read_bytes() for path in (data / "keys").iterdir()}
     assert len(made) == 3
     assert {stat.S_IMODE(path.stat().st_mode) for path in (data / "keys").iterdir()} == {0o600}

@@ -1,0 +1,51 @@
+"""`shipworthy-server fsck`: the whole ledger checked, for a person or as JSON."""
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from api.cli.opening import DATA_DEFAULT, DataOption, settings_from, told_plainly
+from api.cli.progress import records_told
+from api.services import head_file
+from models.database import Database
+from models.keys.key_files import key_folder, load_key_files
+from models.ledger import fsck as checks
+from models.ledger.findings import Report
+
+
+def fsck(
+    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output.")] = False,
+    data: DataOption = DATA_DEFAULT,
+) -> None:
+    """Check every record, leaf, root, signature, key and projection. Reads only; the service may run.
+
+    Exit code 0 when all is well, 1 when something is not or could not be checked.
+    """
+    with told_plainly():
+        settings = settings_from(data)
+        key = load_key_files(key_folder(settings.data)).log_key
+        database = Database(settings.database_url)
+        try:
+            report = checks.fsck(database, key, head_file(settings), records_told("checked"))
+        finally:
+            database.dispose()
+    if as_json:
+        typer.echo(json.dumps({"clean": report.clean, **asdict(report)}, ensure_ascii=False))
+    else:
+        typer.echo(rendered(report))
+    if not report.clean:
+        raise typer.Exit(1)
+
+
+def rendered(report: Report) -> str:
+    """The report as lines for a person."""
+    lines = [f"{count:>14,}  {what}" for what, count in report.checked.items()]
+    if report.clean:
+        return "\n".join(("Checked", *lines, "All is well."))
+    shown = len(report.problems)
+    heading = "One problem" if report.problem_count == 1 else f"{report.problem_count:,} problems"
+    if shown < report.problem_count:
+        heading += f", the first {shown}"
+    return "\n".join(("Checked", *lines, f"{heading}:", *(f"  - {problem}" for problem in report.problems)))

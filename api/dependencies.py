@@ -1,0 +1,47 @@
+"""What routes ask of a request before they run: who calls, and that every query parameter is one they know."""
+
+from collections.abc import Iterator
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+
+from api.services import services_of
+from models.actor import Actor
+from models.errors import FieldProblem, InvalidInput
+
+
+async def current_actor(request: Request) -> Actor:
+    """The caller; raises TokenMissing, TokenInvalid or Unavailable."""
+    return await services_of(request).authenticator.actor(request)
+
+
+async def known_parameters_only(request: Request) -> None:
+    """Refuses a query parameter that the route doesn't have or that is given twice: a filter with a slip of the
+    pen would otherwise answer with everything."""
+    known = sorted(set(_query_names(cast(APIRoute, request.scope["route"]).dependant)))
+    listed = f"this call takes {', '.join(known)}" if known else "this call takes none"
+    problems = [
+        FieldProblem(f"/query/{name[:64]}", f"is not a parameter here; {listed}")
+        for name in request.query_params
+        if name not in known
+    ]
+    problems += [
+        FieldProblem(f"/query/{name}", "is given more than once; give it once")
+        for name in known
+        if len(request.query_params.getlist(name)) > 1
+    ]
+    if problems:
+        raise InvalidInput(f"{problems[0].field} {problems[0].message}", problems=problems[:20])
+
+
+def _query_names(dependant: Dependant) -> Iterator[str]:
+    yield from (parameter.alias for parameter in dependant.query_params)
+    for below in dependant.dependencies:
+        yield from _query_names(below)
+
+
+CurrentActor = Annotated[Actor, Depends(current_actor)]
+READING = [Depends(current_actor), Depends(known_parameters_only)]
+"""For the routers of calls that any key of a namespace may make; the key is asked first."""

@@ -1,0 +1,98 @@
+"""What is this model made of, and what was made from it: one call."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from sqlalchemy import Connection
+
+from api.dependencies import current_actor
+from api.services import services_of
+from models.actor import Actor
+from models.errors import FieldProblem, InvalidInput
+from models.lineage.documents import NOW, Question, position_at
+from models.lineage.lineage import lineage_of_run, lineage_of_version
+from models.lineage.traversal import Direction
+from shipworthy.formats.times import parse_instant
+
+router = APIRouter(tags=["lineage"])
+
+Depth = Annotated[int, Query(ge=0, le=32, description="levels: run → snapshot or artifact → run")]
+AsOf = Annotated[
+    str | None,
+    Query(max_length=64, description="log position, or a time with a zone: only what was received by then counts"),
+]
+Proof = Annotated[bool, Query(description="add inclusion paths for the records behind the answer")]
+
+
+@router.get(
+    "/v1/models/{model:path}/versions/{version}/lineage",
+    response_class=Response,
+    summary="Lineage of a model version",
+)
+def get_version_lineage(
+    request: Request,
+    model: str,
+    version: str,
+    actor: Annotated[Actor, Depends(current_actor)],
+    registry: str = "default",
+    depth: Depth = 3,
+    direction: Direction = Direction.UPSTREAM,
+    as_of: AsOf = None,
+    proof: Proof = False,
+) -> Response:
+    """Ingredients, upstream runs, checkpoints, evaluations, what is missing or weak, and where each record stands
+    in the log."""
+    with services_of(request).database.read() as session:
+        connection = session.connection()
+        question = _question(connection, actor, depth, direction, as_of, proof)
+        return _json(lineage_of_version(connection, question, registry, model, version))
+
+
+@router.get("/v1/runs/{run_id}/lineage", response_class=Response, summary="Lineage of a run")
+def get_run_lineage(
+    request: Request,
+    run_id: str,
+    actor: Annotated[Actor, Depends(current_actor)],
+    depth: Depth = 3,
+    direction: Direction = Direction.UPSTREAM,
+    as_of: AsOf = None,
+    proof: Proof = False,
+) -> Response:
+    """As for a model version; `next` of an answer leads here."""
+    with services_of(request).database.read() as session:
+        connection = session.connection()
+        return _json(
+            lineage_of_run(connection, _question(connection, actor, depth, direction, as_of, proof), run_id)
+        )
+
+
+def _question(
+    connection: Connection, actor: Actor, depth: int, direction: Direction, as_of: str | None, prove: bool
+) -> Question:
+    return Question(
+        namespace=actor.namespace,
+        depth=depth,
+        direction=direction,
+        as_of=_position(connection, as_of),
+        now=datetime.now(UTC),
+        prove=prove,
+    )
+
+
+def _position(connection: Connection, as_of: str | None) -> int:
+    if as_of is None:
+        return NOW
+    if as_of.isascii() and as_of.isdigit() and len(as_of) <= 18:
+        return int(as_of)
+    try:
+        return position_at(connection, parse_instant(as_of))
+    except ValueError as error:
+        message = "give a log position such as 4711, or a time with a zone such as 2026-05-01T12:00:00Z"
+        raise InvalidInput(
+            f"as_of can't be read: {message}", problems=[FieldProblem("as_of", message)]
+        ) from error
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")

@@ -1,0 +1,130 @@
+"""The whole ledger, checked: every record, leaf, tree hash, signed head, key and projection.
+
+One pass over the records in a read-only transaction, in chunks; memory does not grow with the log.
+"""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import Connection, select
+
+from models.bulk import sql_table
+from models.database import Database
+from models.errors import StartRefused
+from models.kinds.administration import LogRestored
+from models.ledger.compare import differences, scratch_database
+from models.ledger.entries import Entry
+from models.ledger.examine import Examined, examine, named_persons
+from models.ledger.findings import Findings, Report
+from models.ledger.guards import check_guards
+from models.ledger.head import HeadFile, public_key_bytes
+from models.ledger.key_check import KeyCheck
+from models.ledger.reading import StoredRecord, read_records
+from models.ledger.rebuild import replay
+from models.ledger.schema import require_current
+from models.ledger.tables import Disclosure
+from models.ledger.tree_check import TreeCheck
+from shipworthy.formats.notes import TreeHead as HeadText
+
+Progress = Callable[[int], None]
+
+
+def fsck(
+    database: Database,
+    key: Ed25519PrivateKey,
+    head_file: HeadFile | None = None,
+    progress: Progress = lambda records: None,
+) -> Report:
+    """Checks everything that records can prove, with read rights only; `progress` is told records done.
+
+    Raises StartRefused when the schema is not this version's: then nothing can be told.
+    """
+    findings = Findings()
+    outside = _outside(key, head_file, findings)
+    with database.read() as session, scratch_database() as scratch:
+        connection = session.connection()
+        require_current(connection)
+        try:
+            check_guards(connection)
+        except StartRefused as refusal:
+            findings.add(refusal.detail)
+        check_log(connection, key, outside, findings, lambda entries: replay(scratch, entries), progress)
+        for sentence in differences(connection, scratch):
+            findings.checked["projected rows"] += 1
+            if sentence is not None:
+                findings.add(sentence)
+    return findings.report()
+
+
+def check_log(
+    connection: Connection,
+    key: Ed25519PrivateKey,
+    outside: HeadText | None,
+    findings: Findings,
+    project: Callable[[Sequence[Entry]], None],
+    progress: Progress,
+) -> None:
+    """Records, tree, heads and keys; `project` is given the entries of each chunk in log order."""
+    tree = TreeCheck(connection, public_key_bytes(key), outside, findings)
+    keys = KeyCheck(findings)
+    latest: StoredRecord | None = None
+    for records in read_records(connection):
+        examined = [examine(record) for record in records]
+        for record, result in zip(records, examined, strict=True):
+            for problem in result.problems:
+                findings.add(f"record {record.position} {problem}")
+            if latest is not None and record.recorded_at < latest.recorded_at:
+                findings.add(f"record {record.position} was recorded before record {latest.position}")
+            if result.entry is not None and result.envelope is not None:
+                keys.feed(result.entry, result.envelope["actor"])
+            latest = record
+        tree.feed(records, dict(_restorations(examined)))
+        _check_disclosures(connection, examined, findings)
+        project([result.entry for result in examined if result.entry is not None])
+        findings.checked["records"] += len(records)
+        findings.checked["bytes"] += sum(len(record.payload) for record in records)
+        progress(findings.checked["records"])
+    tree.finish()
+    keys.finish(connection)
+
+
+def _outside(key: Ed25519PrivateKey, head_file: HeadFile | None, findings: Findings) -> HeadText | None:
+    if head_file is None:
+        return None
+    try:
+        return head_file.read(key)
+    except StartRefused as refusal:
+        findings.add(refusal.detail)
+        return None
+
+
+def _restorations(examined: Sequence[Examined]) -> list[tuple[int, str]]:
+    return [
+        (result.entry.position, result.entry.fact.previous_origin)
+        for result in examined
+        if result.entry is not None and isinstance(result.entry.fact, LogRestored)
+    ]
+
+
+def _check_disclosures(connection: Connection, examined: Sequence[Examined], findings: Findings) -> None:
+    """Values behind `$redactable` digests must make those digests; one that is gone was erased."""
+    named = [
+        digest
+        for result in examined
+        if result.envelope is not None
+        for digest in named_persons(result.envelope)
+    ]
+    if not named:
+        return
+    columns = sql_table(Disclosure).columns
+    query = select(columns["digest"], columns["salt"], columns["value"]).where(
+        columns["digest"].in_(set(named))
+    )
+    kept = set()
+    for digest, salt, value in connection.execute(query):
+        kept.add(digest)
+        if "sha256:" + sha256(b"redact/v1\0" + salt + value.encode()).hexdigest() != digest:
+            findings.add(f"the disclosed value of {digest} does not make that digest")
+    findings.checked["personal values named"] += len(named)
+    findings.checked["personal values erased"] += sum(digest not in kept for digest in named)
