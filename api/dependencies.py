@@ -1,4 +1,4 @@
-"""What routes ask of a request before they run: who calls, and that every query parameter is one they know."""
+"""What routes ask of a request before they run: who calls, and that they know every query parameter."""
 
 from collections.abc import Iterator
 from typing import Annotated, cast
@@ -18,8 +18,8 @@ async def current_actor(request: Request) -> Actor:
 
 
 async def known_parameters_only(request: Request) -> None:
-    """Refuses a query parameter that the route doesn't have or that is given twice: a filter with a slip of the
-    pen would otherwise answer with everything."""
+    """Refuses a query parameter that the route doesn't have or that is given twice: a misspelled filter would
+    otherwise answer with everything."""
     known = sorted(set(_query_names(cast(APIRoute, request.scope["route"]).dependant)))
     listed = f"this call takes {', '.join(known)}" if known else "this call takes none"
     problems = [

@@ -1,4 +1,4 @@
-"""Keyset pages: `{"items": […], "next": "…"}`, where `next` is an opaque cursor that holds the last item's key.
+"""Keyset pages: `{"items": […], "next": "…"}`; `next` is an opaque cursor that holds the last item's key.
 
 Rows inserted while somebody pages move nothing, and page 1,000 costs what page 1 costs.
 """
@@ -71,7 +71,9 @@ def decode_cursor(scope: Scope, text: str | None, *kinds: type[int] | type[str])
         if checksum != _checksum(scope, key):
             raise ValueError
     except (ValueError, TypeError, binascii.Error, RecursionError):
-        message = "is not a cursor of this list with these filters; take `next` of the page before, or leave it out"
+        message = (
+            "is no cursor of this list with these filters; take `next` of the page before, or leave it out"
+        )
         problem = FieldProblem("/query/after", message)
         raise InvalidInput(f"/query/after {message}", problems=[problem]) from None
     return tuple(key)
@@ -89,7 +91,8 @@ def page(
     """The answer for rows that were read with `limit + 1`; `render` gives an item's JSON text."""
     shown = rows[:limit]
     following = encode_cursor(scope, key(shown[-1])) if len(rows) > limit else None
-    return json_response('{"items":[' + ",".join(map(render, shown)) + '],"next":' + json.dumps(following) + "}")
+    items = ",".join(map(render, shown))
+    return json_response(f'{{"items":[{items}],"next":{json.dumps(following)}}}')
 
 
 def json_response(text: str) -> Response:
@@ -107,6 +110,6 @@ def extended(document: str, members: Mapping[str, Any]) -> str:
 
 
 def _checksum(scope: Scope, key: Sequence[JsonValue]) -> str:
-    """Ties a key to its list. It guards against slips, not against forgery: a made-up key only chooses another
-    place in a list that the caller may read anyhow."""
+    """Ties a key to its list. It guards against slips, not against forgery: a made-up key only chooses
+    another place in a list that the caller may read anyhow."""
     return sha256(canonicalize([list(scope), list(key)])).hexdigest()[:12]

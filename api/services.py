@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 from fastapi import Request
 from prometheus_client import CollectorRegistry
+from sqlalchemy import make_url
 
 from api.auth import Authenticator
 from api.settings import Settings
@@ -46,7 +48,10 @@ def migrate(settings: Settings) -> None:
     """
     url = settings.migration_url
     if url is None and settings.database_url.startswith("sqlite"):
-        settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # A folder of its own: keys lie beside it, not in it, so that a copy of one is no copy of the other.
+        database = make_url(settings.database_url).database
+        if database:
+            Path(database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         url = settings.database_url
     if url is None:
         return

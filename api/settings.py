@@ -37,7 +37,7 @@ def read_settings(data: Path, environment: Mapping[str, str] = os.environ) -> Se
     data = data.absolute()
     return Settings(
         data=data,
-        database_url=_url(environment, "SHIPWORTHY_DATABASE_URL") or f"sqlite:///{data / 'shipworthy.sqlite3'}",
+        database_url=_url(environment, "SHIPWORTHY_DATABASE_URL") or f"sqlite:///{data / 'database' / 'shipworthy.sqlite3'}",
         migration_url=_url(environment, "SHIPWORTHY_MIGRATION_URL"),
         migrate=_switch(environment, "SHIPWORTHY_MIGRATE", default=True),
         blobs=environment.get("SHIPWORTHY_BLOBS") or None,

@@ -44,6 +44,12 @@ async def metrics(request: Request) -> Response:
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(given.encode(), wanted.encode()):
             raise TokenInvalid("metrics need the bearer token of SHIPWORTHY_METRICS_TOKEN")
-    elif request.client is None or not is_loopback(request.client.host):
+    elif (
+        request.client is None
+        or not is_loopback(request.client.host)
+        # Behind a proxy on this machine everybody comes from loopback.
+        or "x-forwarded-for" in request.headers
+        or "forwarded" in request.headers
+    ):
         raise TokenInvalid("metrics are for this machine only; set SHIPWORTHY_METRICS_TOKEN to read them from afar")
     return Response(generate_latest(services.registry), media_type=CONTENT_TYPE_LATEST)

@@ -91,7 +91,7 @@ def _named(row: Row, key: list[str]) -> str:
 
 
 def _difference(table: SqlTable, key: list[str], have: Row, want: Row) -> str | None:
-    for name in table.columns.keys():
+    for name in (column.name for column in table.columns):
         if have[name] != want[name] and not (name == "document" and _same_value(have[name], want[name])):
             return (
                 f"{table.name} {_named(want, key)} differs in {name}: the records say {_short(want[name])}, "

@@ -9,7 +9,7 @@ MAX_SENTENCES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`checked` counts by what was checked; `problems` holds the first sentences, `problem_count` counts all."""
+    """`checked` counts by what was looked at; `problems` are the first of `problem_count` sentences."""
 
     checked: dict[str, int]
     problems: tuple[str, ...]

@@ -1,6 +1,6 @@
 """Keys as the log remembers them against the table that tokens are looked up in.
 
-The service may change that table, so whoever holds its role could give a key more rights; the log would not say so.
+The service may change that table, so whoever has its role could give a key more rights, unseen by the log.
 """
 
 from collections.abc import Iterator

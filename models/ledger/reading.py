@@ -1,10 +1,10 @@
 """Records as they are stored, read in log order and taken apart again. Memory is bounded by one chunk."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import Connection, select
 
@@ -12,7 +12,7 @@ from models.bulk import sql_table
 from models.kinds.registry import KINDS
 from models.ledger.entries import Entry
 from models.ledger.tables import Record
-from shipworthy.formats.jcs import MAX_SAFE_INTEGER
+from shipworthy.formats.jcs import MAX_SAFE_INTEGER, JsonValue
 
 CHUNK_RECORDS: Final = 256
 """With 256 KiB a record at most 64 MiB of payloads are held at once."""
@@ -51,13 +51,13 @@ def read_records(connection: Connection) -> Iterator[list[StoredRecord]]:
         after = chunk[-1].position
 
 
-def parse_canonical(payload: bytes | str) -> Any:
+def parse_canonical(payload: bytes | str) -> JsonValue:
     """The JSON value of RFC 8785 text, such that `canonicalize` gives the text back.
 
-    1e16 is written 10000000000000000 there: whole numbers beyond 2^53 - 1 are floats, integers of that size were
-    never let in. ValueError or RecursionError when it is not JSON.
+    1e16 is written 10000000000000000 there: whole numbers beyond 2^53 - 1 are floats, integers of that size
+    were never let in. ValueError or RecursionError when it is not JSON.
     """
-    return json.loads(payload, parse_int=_whole_number)
+    return cast(JsonValue, json.loads(payload, parse_int=_whole_number))
 
 
 def _whole_number(digits: str) -> int | float:
@@ -67,7 +67,7 @@ def _whole_number(digits: str) -> int | float:
     return int(digits) if abs(value) <= MAX_SAFE_INTEGER else value
 
 
-def entry_of(record: StoredRecord, envelope: Any) -> Entry:
+def entry_of(record: StoredRecord, envelope: Mapping[str, Any]) -> Entry:
     """The record as projections see it. ValueError, KeyError or TypeError when it is not what it must be."""
     body = envelope["body"]
     # JSON rules and not Python's: an enum or a time within a body is text.

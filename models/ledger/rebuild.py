@@ -1,7 +1,7 @@
 """Projections made again from the records: the same rules as live, in log order."""
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, cast
 
 from sqlalchemy import Connection, text
 
@@ -35,7 +35,7 @@ PROJECTIONS: Final[tuple[type[Table], ...]] = (
 
 
 def rebuild(database: Database, progress: Callable[[int], None] = lambda records: None) -> int:
-    """Empties the projections and fills them from the records, in one transaction; gives the number of records.
+    """Empties the projections and fills them from the records in one transaction; gives how many those are.
 
     Readers see the old rows until the end, writers wait. `progress` is told how many records are done.
     Raises StartRefused, with nothing changed, when a record can't be read.
@@ -68,9 +68,9 @@ def replay(connection: Connection, entries: Sequence[Entry]) -> None:
 
 def _readable(record: StoredRecord) -> Entry:
     try:
-        return entry_of(record, parse_canonical(record.payload))
+        return entry_of(record, cast(Mapping[str, Any], parse_canonical(record.payload)))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StartRefused(
-            f"the record at position {record.position} can't be read ({type(error).__name__}), nothing was changed; "
-            "run `shipworthy-server fsck`, which says what is wrong with it"
+            f"the record at position {record.position} can't be read ({type(error).__name__}), nothing was "
+            "changed; run `shipworthy-server fsck`, which says what is wrong with it"
         ) from error

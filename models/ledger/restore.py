@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select, text
 
 from models.blob_places import make_private_folder
 from models.bulk import insert_rows, sql_table
+from models.columns import Table
 from models.database import Database
 from models.errors import InvalidInput
 from models.ledger.backup import TABLES, Progress, blob_files, table_file
@@ -41,11 +42,11 @@ def restore(
     head_file: HeadFile,
     progress: Progress = lambda sentence: None,
 ) -> Report:
-    """Verifies the backup's hashes, fills the database in one transaction, puts the blobs back, and runs fsck.
+    """Verifies the backup's hashes, fills the database in one transaction, puts blobs back, runs fsck.
 
-    The head outside is written only when there is none: one that is there may know of more records than the backup
-    has, and that is for `log accept-restore` to say. Raises InvalidInput when the backup is unfinished, damaged or of
-    another schema, or when database or blob folder are not empty; nothing is changed then.
+    The head outside is written only when there is none: one that is there may know of more records than the
+    backup has, and that is for `log accept-restore` to say. Raises InvalidInput when the backup is unfinished,
+    damaged or of another schema, or when database or blob folder are not empty; nothing is changed then.
     """
     manifest = read_manifest(source)
     if manifest.schema_revision != latest_revision():
@@ -87,14 +88,14 @@ def _refuse_filled(connection: Connection) -> None:
             )
 
 
-def _fill(connection: Connection, path: Path, table: Any) -> None:
+def _fill(connection: Connection, path: Path, table: type[Table]) -> None:
     rows: Iterator[dict[str, Any]] = read_table(path, sql_table(table))
     while batch := list(islice(rows, _INSERT_ROWS)):
         insert_rows(connection, table, batch)
 
 
 def _put_blobs(source: Path, manifest: BackupManifest, blobs: Path) -> None:
-    """Copies beside the store first, then moves each namespace's folder: half a store is never taken for one."""
+    """Copies beside the store, then moves each namespace's folder: half a store is never taken for one."""
     beside = blobs.with_name(f"{blobs.name}.restoring")
     shutil.rmtree(beside, ignore_errors=True)
     make_private_folder(beside)

@@ -15,10 +15,14 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from models.columns import metadata
+from models.keys import tables as key_tables
 from models.database import Database
 from models.errors import StartRefused
 from models.ledger.tables import Record, TreeHead, TreeNode
+from models.lineage import tables as lineage_tables
 
+TABLE_MODULES: Final = (key_tables, lineage_tables)
+"""Imported so that `metadata` knows every table, whoever asks for grants."""
 LEDGER_TABLES: Final = tuple(table.__tablename__ for table in (Record, TreeNode, TreeHead))
 MIGRATION_LOCK: Final = 0x5348_4D49
 

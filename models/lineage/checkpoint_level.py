@@ -21,7 +21,7 @@ class Verdict:
 
 
 def latest_verdicts(verdicts: Iterable[Verdict]) -> Mapping[CheckpointLevel, Verdict]:
-    """The latest verdict of each level by the time of the check; of several at one time a failed one counts."""
+    """The latest verdict of each level by the time of the check; of several at one time a failed counts."""
     latest: dict[CheckpointLevel, Verdict] = {}
     for verdict in verdicts:
         known = latest.get(verdict.level)

@@ -14,7 +14,7 @@ from models.lineage.tables import Revocation
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`revoked` is the record that was taken back, of `kind` at `position`; `by` is the record that did it."""
+    """`revoked` is the record that was taken back, of `kind` at `position`; `by` the record that did it."""
 
     position: int
     revoked: str
@@ -38,7 +38,7 @@ def marks_of_run(session: Session, namespace: str, run_id: str, limit: int) -> l
     return _read(session, _marks(namespace).where(col(Record.subject) == f"run:{run_id}").limit(limit))
 
 
-def _marks(namespace: str) -> Select[tuple[int, str, str, str, str, str]]:
+def _marks(namespace: str) -> Select[int, str, str, str, str, str]:
     return (
         select(
             col(Record.position),
@@ -54,7 +54,7 @@ def _marks(namespace: str) -> Select[tuple[int, str, str, str, str, str]]:
     )
 
 
-def _read(session: Session, statement: Select[tuple[int, str, str, str, str, str]]) -> list[Mark]:
+def _read(session: Session, statement: Select[int, str, str, str, str, str]) -> list[Mark]:
     return [
         Mark(position, revoked, kind, effect, json.loads(document)["reason"], by)
         for position, revoked, kind, effect, document, by in session.connection().execute(statement)

@@ -1,4 +1,4 @@
-"""Reading runs: lists by keyset on the log position, newest first, and one run with all that is known of it."""
+"""Reading runs: lists by keyset on the log position, newest first, and one run with what is known of it."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, literal, not_, or_, select
+from sqlalchemy import ColumnElement, Select, String, and_, cast, exists, func, literal, not_, or_, select
+from sqlalchemy.orm import Mapped
 from sqlmodel import Session, col
 
 from models.columns import UTCDateTime
@@ -20,7 +21,7 @@ RUN_NOT_FOUND = "no run with this id in this namespace; list them with GET /v1/r
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """None means any. The start lies in [started_after, started_before); `state` is the state at the moment."""
+    """None means any. The start lies in [started_after, started_before); `state` is that at the moment."""
 
     job_namespace: str | None = None
     job: str | None = None
@@ -124,11 +125,13 @@ def _ingredients(session: Session, namespace: str, digests: list[str]) -> Mappin
     statement = select(col(Ingredient.digest), col(Ingredient.document)).where(
         col(Ingredient.namespace) == namespace, col(Ingredient.digest).in_(digests)
     )
-    return {digest: document for digest, document in session.connection().execute(statement)}
+    return {row.digest: row.document for row in session.connection().execute(statement)}
 
 
-def _summaries(namespace: str) -> Select[Any]:
-    of_run = and_(col(RunProgress.namespace) == col(Run.namespace), col(RunProgress.run_id) == col(Run.run_id))
+def _summaries(namespace: str) -> Select[*tuple[Any, ...]]:
+    of_run = and_(
+        col(RunProgress.namespace) == col(Run.namespace), col(RunProgress.run_id) == col(Run.run_id)
+    )
     saved = and_(col(Checkpoint.namespace) == col(Run.namespace), col(Checkpoint.run_id) == col(Run.run_id))
     return select(
         col(Run.run_id),
@@ -213,13 +216,12 @@ def _in_state(session: Session, state: str, now: datetime) -> ColumnElement[bool
     return and_(col(Run.state) == state, promised, lives)
 
 
-def _outlasts(sign: Any, is_sqlite: bool, now: datetime) -> ColumnElement[bool]:  # noqa: ANN401
+def _outlasts(sign: Mapped[datetime], is_sqlite: bool, now: datetime) -> ColumnElement[bool]:
     """Whether a sign of life plus the heartbeat limit reaches `now`, exact to the microsecond on both."""
-    moment = literal(now, UTCDateTime)
     if not is_sqlite:
-        return sign + func.make_interval(0, 0, 0, 0, 0, 0, col(Run.heartbeat_seconds)) >= moment
-    # SQLite's own time functions round to milliseconds: they move whole seconds, the fraction is put back as text.
-    whole = func.strftime(
-        "%Y-%m-%d %H:%M:%S", func.substr(sign, 1, 19), func.concat(col(Run.heartbeat_seconds), " seconds")
-    )
-    return func.concat(whole, func.substr(sign, 20)) >= moment
+        limit = func.make_interval(0, 0, 0, 0, 0, 0, col(Run.heartbeat_seconds))
+        return sign >= literal(now, UTCDateTime) - limit
+    # SQLite's time functions round to milliseconds: they move whole seconds, the fraction is added as text.
+    shift = cast(col(Run.heartbeat_seconds), String).concat(" seconds")
+    whole = func.strftime("%Y-%m-%d %H:%M:%S", func.substr(sign, 1, 19, type_=String), shift, type_=String)
+    return whole.concat(func.substr(sign, 20, type_=String)) >= literal(now, UTCDateTime)

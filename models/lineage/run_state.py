@@ -15,8 +15,8 @@ OPEN_STATES: Final = tuple(str(state) for state in RunState if state not in TERM
 def present_state(
     reported: str, last_sign_of_life: datetime, heartbeat_seconds: int | None, now: datetime
 ) -> str:
-    """An end that was reported stands. Without one a run is `unknown` when it promised no sign of life, and `lost`
-    when it was silent for more than `heartbeat_seconds`; a later fact heals both."""
+    """An end that was reported stands. Without one a run is `unknown` when it promised no sign of life, and
+    `lost` when it was silent for more than `heartbeat_seconds`; a later fact heals both."""
     if reported not in OPEN_STATES:
         return reported
     if heartbeat_seconds is None:

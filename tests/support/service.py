@@ -1,4 +1,4 @@
-"""The whole service as users have it: opened over a database, behind a real socket, with keys for any role."""
+"""The whole service as users have it: over a database, behind a real socket, with keys for any role."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,0 +1,107 @@
+"""Reading checkpoints: who saved one, who looked at it, and what follows for its level."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlmodel import Session, col
+
+from models.errors import NotFound
+from models.kinds.facts import CheckpointLevel
+from models.lineage.checkpoint_level import Verdict
+from models.lineage.queries import Document
+from models.lineage.tables import Checkpoint, CheckpointVerification
+from shipworthy.formats.times import parse_instant
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """One run's record of saving the checkpoint, and the verdict that its claim amounts to."""
+
+    run_id: str
+    position: int
+    document: str
+    claim: Verdict
+
+
+CHECKPOINT_NOT_FOUND = (
+    "no checkpoint with this digest in this namespace; "
+    "list those of a run with GET /v1/runs/{run_id}/checkpoints"
+)
+
+
+def get_savers(session: Session, namespace: str, digest: str, limit: int) -> list[Saved]:
+    """The runs that saved a checkpoint, the latest record first. Raises NotFound when there is none."""
+    statement = (
+        select(
+            col(Checkpoint.run_id),
+            col(Checkpoint.position),
+            col(Checkpoint.document),
+            col(Checkpoint.level),
+            col(Checkpoint.trained_until),
+        )
+        .where(col(Checkpoint.namespace) == namespace, col(Checkpoint.digest) == digest)
+        .order_by(col(Checkpoint.position).desc())
+        .limit(limit)
+    )
+    saved = [_saved(row) for row in session.connection().execute(statement)]
+    if not saved:
+        raise NotFound(CHECKPOINT_NOT_FOUND)
+    return saved
+
+
+def _saved(row: Any) -> Saved:  # noqa: ANN401 - a row of the statement above
+    document = json.loads(row.document)
+    completed = document.get("save_completed_at") or document.get("save_started_at")
+    # Without a time of saving the training-state time stands in: earlier, so that a later check overrules it.
+    when = row.trained_until if completed is None else parse_instant(completed)
+    claim = Verdict(CheckpointLevel(row.level), True, when, document["evidence_level"])
+    return Saved(row.run_id, row.position, row.document, claim)
+
+
+def latest_verifications(session: Session, namespace: str, digest: str) -> list[Verdict]:
+    """The latest verdict for each level, outcome and evidence level: all that the effective level depends on.
+
+    At most 30 rows (5 levels × 2 outcomes × 3 evidence levels), however often a checkpoint was checked.
+    """
+    statement = (
+        select(
+            col(CheckpointVerification.level),
+            col(CheckpointVerification.outcome),
+            func.max(col(CheckpointVerification.checked_at)),
+            col(CheckpointVerification.evidence_level),
+        )
+        .where(
+            col(CheckpointVerification.namespace) == namespace,
+            col(CheckpointVerification.checkpoint) == digest,
+        )
+        .group_by(
+            col(CheckpointVerification.level),
+            col(CheckpointVerification.outcome),
+            col(CheckpointVerification.evidence_level),
+        )
+        .limit(30)
+    )
+    return [
+        Verdict(CheckpointLevel(level), outcome == "passed", checked_at, evidence_level)
+        for level, outcome, checked_at, evidence_level in session.connection().execute(statement)
+    ]
+
+
+def list_verifications(
+    session: Session, namespace: str, digest: str, after: int | None, limit: int
+) -> list[Document]:
+    """Verifications recorded before log position `after`, newest first."""
+    statement = (
+        select(col(CheckpointVerification.position), col(CheckpointVerification.document))
+        .where(
+            col(CheckpointVerification.namespace) == namespace,
+            col(CheckpointVerification.checkpoint) == digest,
+        )
+        .order_by(col(CheckpointVerification.position).desc())
+        .limit(limit)
+    )
+    if after is not None:
+        statement = statement.where(col(CheckpointVerification.position) < after)
+    return [Document(*row) for row in session.connection().execute(statement)]

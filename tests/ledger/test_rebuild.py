@@ -1,0 +1,61 @@
+"""Projections are what the records say, and nothing else."""
+
+import pytest
+from sqlalchemy import Connection, inspect, select, text
+
+from models.bulk import sql_table
+from models.errors import StartRefused
+from models.ledger.backup import TABLES
+from models.ledger.rebuild import PROJECTIONS, rebuild
+from tests.ledger.conftest import Written
+
+
+def _rows(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
+    """Every row but its document, which keeps the order in which it was sent."""
+    found = {}
+    for table in map(sql_table, PROJECTIONS):
+        columns = [column for column in table.columns if column.name != "document"]
+        found[table.name] = sorted((tuple(row) for row in connection.execute(select(*columns))), key=repr)
+    return found
+
+
+def test_rebuilt_projections_equal_the_live_ones(written: Written) -> None:
+    with written.database.read() as session:
+        before = _rows(session.connection())
+    assert all(before.values()), "a table without rows would prove nothing"
+
+    assert rebuild(written.database) > 300
+
+    with written.database.read() as session:
+        assert _rows(session.connection()) == before
+    assert written.checked().problems == ()
+
+
+def test_rebuild_mends_rows_that_were_changed_removed_or_made_up(written: Written) -> None:
+    with written.database.connection() as connection:
+        connection.execute(text("UPDATE run SET state = 'running', document = '{}'"))
+        connection.execute(text("DELETE FROM lineage_manifest"))
+        connection.execute(text("UPDATE artifact SET run_id = 'nobody' WHERE role = 'report'"))
+    assert not written.checked().clean
+
+    rebuild(written.database)
+
+    assert written.checked().problems == ()
+
+
+def test_rebuild_stops_at_a_record_that_cannot_be_read_and_keeps_what_was(written: Written) -> None:
+    written.rewrite("UPDATE record SET payload = :payload WHERE position = 300", payload=b"{")
+    with written.database.read() as session:
+        before = _rows(session.connection())
+
+    with pytest.raises(StartRefused, match=r"position 300 can't be read.*fsck"):
+        rebuild(written.database)
+
+    with written.database.read() as session:
+        assert _rows(session.connection()) == before
+
+
+def test_every_table_of_the_schema_is_backed_up(written: Written) -> None:
+    with written.database.read() as session:
+        found = set(inspect(session.connection()).get_table_names())
+    assert found - {"alembic_version"} == {sql_table(table).name for table in TABLES}
