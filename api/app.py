@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from api import errors
 from api.middleware import RequestGuard
+from api.openapi import Application
 from api.routes import batch, blobs, health, lineage, log, progress, reading, recording
 from api.services import Services
 
@@ -17,7 +18,7 @@ DESCRIPTION = (
 
 def create_app(services: Services) -> FastAPI:
     """The application over opened services; whoever opened them closes them."""
-    app = FastAPI(
+    app = Application(
         title="Shipworthy",
         version=version("shipworthy-server"),
         description=DESCRIPTION,

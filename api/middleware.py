@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.errors import problem_response, respond
 from api.request_body import open_body
 from models.blobs import MAX_BLOB_BYTES
-from models.errors import ShipworthyError
+from models.errors import InvalidInput, ShipworthyError
 
 DEFAULT_BODY_LIMIT: Final = 1 << 20
 BODY_LIMITS: Final[Mapping[str, int]] = {"/v1/records:batch": 16 << 20, "/v1/blobs/": MAX_BLOB_BYTES}
@@ -87,6 +87,7 @@ class RequestGuard:
 
     async def _answer(self, scope: Scope, exchange: "_Exchange") -> None:
         try:
+            _refuse_nul(scope)
             await self._app(scope, exchange.receive, exchange.send)
         except ClientDisconnect:
             exchange.disconnected = True
@@ -224,6 +225,13 @@ def _request_id(scope: Scope) -> str:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             return str(value, "ascii")
     return os.urandom(16).hex()
+
+
+def _refuse_nul(scope: Scope) -> None:
+    """No id and no name holds U+0000, and PostgreSQL takes it in no text: without this, asking for one would be
+    answered with 500. Raises InvalidInput."""
+    if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+        raise InvalidInput("The URL holds the character U+0000 (%00); remove it.")
 
 
 def _route_template(scope: Scope) -> str:

@@ -92,13 +92,15 @@ class Recorder:
     def _run(self, actor: Actor, body: dict[str, Any], key: str | None) -> Item:
         request = read_fact(body, RunRequest)
         if sum(len(body.get(name, ())) for name in NESTED) > MAX_NESTED:
-            raise InvalidInput(f"more than {MAX_NESTED} facts in one post; send later ones by /v1/records:batch")
+            raise InvalidInput(
+                f"more than {MAX_NESTED} facts in one post; send later ones by /v1/records:batch"
+            )
         content = _digest(body) if key is not None else None
         own = {name: value for name, value in body.items() if name not in NESTED}
         statements: tuple[Executable, ...] = ()
         if request.initiated_by is not None:
             content = content or _digest(own)
-            own["initiated_by"], statements = self._person(actor, cast(str, request.initiated_by))
+            own["initiated_by"], statements = self._person(actor, request.initiated_by)
         run_id = request.run_id
         drafts = [
             make_draft(
@@ -114,7 +116,7 @@ class Recorder:
         for name, kind in NESTED.items():
             facts = getattr(request, name)
             if facts:
-                drafts += _nested(KINDS[kind], actor, body[name], facts, run_id)
+                drafts += _nested(name, KINDS[kind], actor, body[name], facts, run_id)
         return Item(tuple(drafts), statements=statements)
 
     def _person(self, actor: Actor, address: str) -> tuple[dict[str, JsonValue], tuple[Executable, ...]]:
@@ -126,15 +128,22 @@ class Recorder:
         return {"owner": owner, "who": {"$redactable": digest}}, (statement,)
 
 
-def _nested(kind: Kind, actor: Actor, sent: list[dict[str, Any]], facts: list[Value], run_id: str) -> list[Draft]:
-    return [
-        make_draft(kind, actor, {**body, "run_id": run_id}, fact, run_id=run_id)
-        for body, fact in zip(sent, facts, strict=True)
-    ]
+def _nested(
+    name: str, kind: Kind, actor: Actor, sent: list[dict[str, Any]], facts: list[Value], run_id: str
+) -> list[Draft]:
+    drafts = []
+    for place, (body, fact) in enumerate(zip(sent, facts, strict=True)):
+        try:
+            drafts.append(make_draft(kind, actor, {**body, "run_id": run_id}, fact, run_id=run_id))
+        except InvalidInput as error:
+            problems = [FieldProblem(f"/{name}/{place}{each.field}", each.message) for each in error.problems]
+            detail = "; ".join(f"{each.field} {each.message}" for each in problems)
+            raise InvalidInput(detail, problems=problems) from error
+    return drafts
 
 
 def _digest(value: JsonValue) -> str:
     try:
         return sha256_digest(canonicalize(value))
     except CanonicalizationError as error:
-        raise InvalidInput(str(error)) from error
+        raise InvalidInput(str(error), problems=[FieldProblem(error.path, error.reason)]) from error

@@ -37,7 +37,8 @@ def read_settings(data: Path, environment: Mapping[str, str] = os.environ) -> Se
     data = data.absolute()
     return Settings(
         data=data,
-        database_url=_url(environment, "SHIPWORTHY_DATABASE_URL") or f"sqlite:///{data / 'database' / 'shipworthy.sqlite3'}",
+        database_url=_url(environment, "SHIPWORTHY_DATABASE_URL")
+        or f"sqlite:///{data}/database/shipworthy.sqlite3",
         migration_url=_url(environment, "SHIPWORTHY_MIGRATION_URL"),
         migrate=_switch(environment, "SHIPWORTHY_MIGRATE", default=True),
         blobs=environment.get("SHIPWORTHY_BLOBS") or None,
@@ -53,7 +54,9 @@ def _url(environment: Mapping[str, str], name: str) -> str | None:
     try:
         url = make_url(text)
     except ArgumentError as error:
-        raise StartRefused(f"{name} is not a database URL; write postgresql://user:password@host/name") from error
+        raise StartRefused(
+            f"{name} is not a database URL; write postgresql://user:password@host/name"
+        ) from error
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise StartRefused(f"{name} names {url.get_backend_name()!r}; only sqlite and postgresql are known")
     return text

@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any, cast
 
 import psycopg
-from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Table as SqlTable, text
+from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, text
+from sqlalchemy import Table as SqlTable
 from sqlalchemy.dialects import sqlite
 
 from models.columns import Table, UTCDateTime
@@ -30,7 +31,7 @@ def insert_rows(connection: Connection, table: type[Table], rows: Collection[Row
     if connection.dialect.name == "sqlite":
         connection.execute(target.insert(), [dict(row) for row in rows])
         return
-    names = target.columns.keys()
+    names = [column.name for column in target.columns]
     listed = ", ".join(f'"{name}"' for name in names)
     with (
         _driver(connection).cursor() as cursor,
@@ -57,7 +58,7 @@ def upsert_rows(connection: Connection, table: type[Table], rows: Collection[Row
         return
     target = sql_table(table)
     keys = [column.name for column in target.primary_key]
-    others = [name for name in target.columns.keys() if name not in keys]
+    others = [column.name for column in target.columns if column.name not in keys]
     if connection.dialect.name == "sqlite":
         statement = sqlite.insert(target)
         connection.execute(
@@ -85,7 +86,7 @@ def select_among(connection: Connection, query: str, namespace: str, keys: Colle
 @cache
 def _unnest_statement(table: type[Table], conflict: str) -> bytes:
     target = sql_table(table)
-    listed = ", ".join(f'"{name}"' for name in target.columns.keys())
+    listed = ", ".join(f'"{name}"' for name in (column.name for column in target.columns))
     arrays = ", ".join(f"%s::{_array_type(column.type)}[]" for column in target.columns)
     return (
         f'INSERT INTO "{target.name}" ({listed}) SELECT * FROM unnest({arrays}) ON CONFLICT {conflict}'

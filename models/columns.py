@@ -1,10 +1,9 @@
 """Column types and naming shared by every table."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import DateTime, Dialect, MetaData, String
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import TypeDecorator, TypeEngine
 from sqlmodel import SQLModel
 
 NAMING = {
@@ -24,31 +23,32 @@ class Table(SQLModel):
     metadata = metadata
 
 
-_SQLITE_FORMAT = "%Y-%m-%d %H:%M:%S.%f"
-
-
 class UTCDateTime(TypeDecorator[datetime]):
     """Aware instants, UTC: `timestamptz` on PostgreSQL, fixed-width text on SQLite, which sorts like time."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
-    def load_dialect_impl(self, dialect: Dialect) -> Any:
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[object]:
         if dialect.name == "sqlite":
             return dialect.type_descriptor(String(26))
         return dialect.type_descriptor(DateTime(timezone=True))
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | str | None:
         if value is None:
             return None
         if value.tzinfo is None:
             raise ValueError("a naive time can't be stored; give it a zone")
         value = value.astimezone(UTC)
-        return value.strftime(_SQLITE_FORMAT) if dialect.name == "sqlite" else value
+        if dialect.name == "sqlite":
+            # Not strftime: its %Y writes the year 999 with three digits on some systems.
+            return value.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds")
+        return value
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+    def process_result_value(self, value: object, dialect: Dialect) -> datetime | None:
         if value is None:
             return None
         if isinstance(value, str):
-            return datetime.strptime(value, _SQLITE_FORMAT).replace(tzinfo=UTC)
-        return datetime.astimezone(value, UTC)
+            return datetime.fromisoformat(value).replace(tzinfo=UTC)
+        converted: datetime = value.astimezone(UTC)
+        return converted

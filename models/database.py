@@ -1,12 +1,14 @@
 """One door to either database: short write transactions, read-only reads, the same calls on both."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import OperationalError, TimeoutError as PoolTimeout
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
 from models.errors import Unavailable
@@ -76,7 +78,21 @@ def _available() -> Iterator[None]:
     except PoolTimeout as error:
         raise Unavailable("all database connections are busy; try again in a second") from error
     except (OperationalError, psycopg.OperationalError) as error:
+        if not _passes(error):
+            raise
         raise Unavailable("the database can't be reached or is locked; try again in a second") from error
+
+
+def _passes(error: OperationalError | psycopg.OperationalError) -> bool:
+    """Whether the state of the database is to blame and not the statement: drivers call both OperationalError.
+
+    SQLite gives SQLITE_ERROR (1) for a statement it can't run; PostgreSQL class 54, such as 54000 for a value too
+    long for its index. Told "try again", a client would send those for ever.
+    """
+    cause = error.orig if isinstance(error, OperationalError) else error
+    if isinstance(cause, sqlite3.OperationalError):
+        return getattr(cause, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_ERROR
+    return not (getattr(cause, "sqlstate", None) or "").startswith("54")
 
 
 def _sqlite_engine(url: str) -> Engine:
@@ -89,7 +105,7 @@ def _sqlite_engine(url: str) -> Engine:
     )
 
     @event.listens_for(engine, "connect")
-    def _on_connect(connection: Any, _: object) -> None:
+    def _on_connect(connection: sqlite3.Connection, _: object) -> None:
         # pysqlite's own transaction handling commits at odd moments; BEGIN is sent by us below.
         connection.isolation_level = None
         for pragma in (

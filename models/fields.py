@@ -47,7 +47,8 @@ def instant_text(when: datetime | None) -> str | None:
     """UTC text of fixed width (microseconds, "Z"), so that text order is time order."""
     if when is None:
         return None
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    # Not strftime: its %Y writes the year 999 with three digits on some systems.
+    return when.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 Digest = Annotated[str, Field(pattern=DIGEST_PATTERN, description="sha256:<64 lower-case hex digits>")]
@@ -59,6 +60,8 @@ Line = Annotated[str, Field(min_length=1, max_length=2048), AfterValidator(_chec
 """One line of at most 2,048 characters: URIs, paths, versions."""
 Text = Annotated[str, Field(max_length=16384), AfterValidator(_check_text)]
 """Free text of at most 16,384 characters; tabs and line breaks allowed."""
+Reason = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_check_text)]
+"""Why something was done, in words that stay: 1 to 4,096 characters; tabs and line breaks allowed."""
 Instant = Annotated[
     datetime,
     BeforeValidator(_parse_instant),

@@ -70,3 +70,10 @@ def service(database_urls: DatabaseUrls, tmp_path: Path) -> Iterator[RunningServ
     """The running service over a new database: `service.client("recorder", namespace="team-a")`."""
     with running_service(database_urls, tmp_path / "data") as running:
         yield running
+
+
+@pytest.fixture
+def sqlite_service(sqlite_urls: DatabaseUrls, tmp_path: Path) -> Iterator[RunningService]:
+    """For what passes through HTTP but doesn't depend on which database."""
+    with running_service(sqlite_urls, tmp_path / "data") as running:
+        yield running

@@ -19,9 +19,7 @@ def upgrade(data: DataOption = DATA_DEFAULT) -> None:
     with told_plainly():
         settings = settings_from(data)
         if settings.migration_url is None and not settings.database_url.startswith("sqlite"):
-            fail(
-                "set SHIPWORTHY_MIGRATION_URL to the owner of the tables; the service's role may not change them"
-            )
+            fail("set SHIPWORTHY_MIGRATION_URL to the owner of the tables; the service's role can't")
         migrate(settings)
     typer.echo(f"The database has schema {schema.latest_revision()}, the newest that this version knows.")
 

@@ -4,7 +4,9 @@ import os
 
 import typer
 
-from api.cli import keys
+from api.cli import db, keys, log
+from api.cli.backup import backup, restore
+from api.cli.fsck import fsck
 from api.cli.serve import serve
 
 app = typer.Typer(
@@ -22,5 +24,8 @@ def private_files() -> None:
     os.umask(0o077)
 
 
-app.command()(serve)
+for command in (serve, fsck, backup, restore):
+    app.command()(command)
 app.add_typer(keys.app, name="keys")
+app.add_typer(db.app, name="db")
+app.add_typer(log.app, name="log")

@@ -18,16 +18,20 @@ from models.actor import Role
 from models.keys.administration import create_key
 from models.keys.store import list_keys
 
+_PLAIN_RECORD: Final = '{"level":"%(levelname)s","event":"%(message)s"}'
 DRAIN_SECONDS: Final = 20
 """How long requests under way may take after a signal to stop."""
 
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8470,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 8470,
     data: DataOption = DATA_DEFAULT,
     open_mode: Annotated[
-        bool, typer.Option("--open", help="No keys: anyone on this machine is the person “local”. For trying out.")
+        bool,
+        typer.Option("--open", help="No keys: anyone on this machine is the person “local”. For trying out."),
     ] = False,
 ) -> None:
     """Run the service."""
@@ -70,7 +74,9 @@ def _greet(services: Services, host: str, port: int, open_mode: bool) -> None:
     shown = f"[{host}]" if ":" in host else host
     say(f"Shipworthy listens on http://{shown}:{port} with data in {services.settings.data}.")
     if open_mode:
-        say("OPEN MODE: no keys are asked for; everyone who reaches this address may record and decide as “local”.")
+        say(
+            "OPEN MODE: no keys are asked for; everyone who reaches this address may record and decide as “local”."
+        )
         return
     with services.database.read() as session:
         known = bool(list_keys(session, None, None, 1))
@@ -102,4 +108,4 @@ def _log_plainly(level: str) -> None:
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format='{"level":"%(levelname)s","event":"%(message)s"}')
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format=_PLAIN_RECORD)

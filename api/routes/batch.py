@@ -1,16 +1,16 @@
 """`POST /v1/records:batch`: many records of any kinds, one JSON object a line, an answer for each line."""
 
+import asyncio
 import json
-from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from api.auth import require_role
+from api.errors import STATUS
 from api.recording import Recorder, idempotency_key, parse_json, read_fact
 from api.routes.recording import answer_of
-from api.errors import STATUS
 from api.services import services_of
 from models.actor import Actor, Role
 from models.errors import BodyTooLarge, FieldProblem, InvalidInput, RoleMissing, ShipworthyError
@@ -21,6 +21,8 @@ from models.ledger.drafts import Item
 router = APIRouter(tags=["recording"])
 
 MAX_LINE_BYTES: Final = 256 * 1024
+MAX_LINES: Final = 20_000
+"""Refused lines are answered too: 16 MiB of lines with one character each would be answered with 1 GB."""
 CHUNK_ITEMS: Final = 500
 """Lines handed to the ledger at once: other writers get their turn between chunks."""
 
@@ -82,23 +84,27 @@ async def append_batch(request: Request) -> Response:
                 answers.append({"line": number, "status": 201 if answer["created"] else 200, **answer})
         chunk.clear()
 
-    for number, line in _lines(await request.body()):
-        try:
-            chunk.append((number, _item(recorder, actor, line)))
-        except ShipworthyError as error:
-            answers.append(_refusal(number, error))
-        if len(chunk) >= CHUNK_ITEMS:
-            await flush()
-    await flush()
+    lines = _lines(await request.body())
+    for start in range(0, len(lines), CHUNK_ITEMS):
+        for number, line in lines[start : start + CHUNK_ITEMS]:
+            try:
+                chunk.append((number, _item(recorder, actor, line)))
+            except ShipworthyError as error:
+                answers.append(_refusal(number, error))
+        await flush()
+        await asyncio.sleep(0)  # a batch of refused lines waits for nothing and must not hold the event loop
     answers.sort(key=lambda answer: int(answer["line"]))
     return Response(json.dumps({"items": answers}), media_type="application/json")
 
 
-def _lines(body: bytes) -> Iterator[tuple[int, bytes]]:
-    """Lines that hold something, counted from 1 as an editor counts them."""
-    for number, line in enumerate(body.split(b"\n"), start=1):
-        if line.strip():
-            yield number, line
+def _lines(body: bytes) -> list[tuple[int, bytes]]:
+    """Lines that hold something, counted from 1 as an editor counts them. Raises BodyTooLarge for too many."""
+    newlines = body.count(b"\n")
+    if newlines > MAX_LINES:
+        raise BodyTooLarge(
+            f"the batch has {newlines:,} lines, the limit is {MAX_LINES:,}; send it in smaller parts"
+        )
+    return [(number, line) for number, line in enumerate(body.split(b"\n"), start=1) if line.strip()]
 
 
 def _item(recorder: Recorder, actor: Actor, line: bytes) -> Item:

@@ -29,7 +29,9 @@ async def readyz(request: Request) -> dict[str, Any]:
 
     def ask() -> int:
         with services.database.read() as session:
-            return int(session.connection().execute(text("SELECT count(*) FROM tree_head WHERE id = 0")).scalar_one())
+            return int(
+                session.connection().execute(text("SELECT count(*) FROM tree_head WHERE id = 0")).scalar_one()
+            )
 
     await to_thread.run_sync(ask)
     return {"status": "ready", "database": services.database.dialect}
@@ -51,5 +53,7 @@ async def metrics(request: Request) -> Response:
         or "x-forwarded-for" in request.headers
         or "forwarded" in request.headers
     ):
-        raise TokenInvalid("metrics are for this machine only; set SHIPWORTHY_METRICS_TOKEN to read them from afar")
+        raise TokenInvalid(
+            "metrics are for this machine only; set SHIPWORTHY_METRICS_TOKEN to read them from afar"
+        )
     return Response(generate_latest(services.registry), media_type=CONTENT_TYPE_LATEST)

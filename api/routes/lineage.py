@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
-from api.dependencies import current_actor
+from api.dependencies import READING, CurrentActor
 from api.services import services_of
 from models.actor import Actor
 from models.errors import FieldProblem, InvalidInput
@@ -15,12 +15,15 @@ from models.lineage.lineage import lineage_of_run, lineage_of_version
 from models.lineage.traversal import Direction
 from shipworthy.formats.times import parse_instant
 
-router = APIRouter(tags=["lineage"])
+router = APIRouter(tags=["lineage"], dependencies=READING)
 
 Depth = Annotated[int, Query(ge=0, le=32, description="levels: run → snapshot or artifact → run")]
 AsOf = Annotated[
     str | None,
-    Query(max_length=64, description="log position, or a time with a zone: only what was received by then counts"),
+    Query(
+        max_length=64,
+        description="log position, or a time with a zone: only what was received by then counts",
+    ),
 ]
 Proof = Annotated[bool, Query(description="add inclusion paths for the records behind the answer")]
 
@@ -34,7 +37,7 @@ def get_version_lineage(
     request: Request,
     model: str,
     version: str,
-    actor: Annotated[Actor, Depends(current_actor)],
+    actor: CurrentActor,
     registry: str = "default",
     depth: Depth = 3,
     direction: Direction = Direction.UPSTREAM,
@@ -53,7 +56,7 @@ def get_version_lineage(
 def get_run_lineage(
     request: Request,
     run_id: str,
-    actor: Annotated[Actor, Depends(current_actor)],
+    actor: CurrentActor,
     depth: Depth = 3,
     direction: Direction = Direction.UPSTREAM,
     as_of: AsOf = None,

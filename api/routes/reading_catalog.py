@@ -21,7 +21,8 @@ from api.pages import (
 from api.routes.reading_checkpoints import DigestPath
 from api.schemas.reading import marks_json
 from api.services import services_of
-from models.fields import Identifier
+from models.actor import Actor
+from models.fields import Identifier, Line
 from models.lineage.marks import Mark, marks_at
 from models.lineage.model_queries import VersionLine, get_version, list_manifests, list_versions
 from models.lineage.queries import SnapshotLine, get_snapshot, list_datasets, list_models, list_snapshots
@@ -58,7 +59,31 @@ def get_snapshots(
     limit: Limit = DEFAULT_LIMIT,
     after: After = None,
 ) -> Response:
-    """An empty page for a data set that isn't known."""
+    """An empty page for a data set that isn't known. GET /v1/snapshots takes namespaces with a "/" too."""
+    return _snapshots_of(namespace, name, request, actor, limit, after)
+
+
+@router.get(
+    "/v1/snapshots",
+    response_class=Response,
+    responses=PAGE,
+    summary="Snapshots of any data set, newest first",
+)
+def list_snapshots_by_name(
+    namespace: Annotated[Identifier, Query(description="namespace of the data set, such as s3://bucket")],
+    name: Annotated[Line, Query(max_length=512, description="name of the data set")],
+    request: Request,
+    actor: CurrentActor,
+    limit: Limit = DEFAULT_LIMIT,
+    after: After = None,
+) -> Response:
+    """As GET /v1/datasets/{namespace}/{name}/snapshots, where a path can't tell namespace from name."""
+    return _snapshots_of(namespace, name, request, actor, limit, after)
+
+
+def _snapshots_of(
+    namespace: str, name: str, request: Request, actor: Actor, limit: int, after: str | None
+) -> Response:
     scope = ["snapshots", actor.namespace, namespace, name]
     key = decode_cursor(scope, after, int, str)
     start = None if key is None else (int(key[0]), str(key[1]))

@@ -24,7 +24,7 @@ from api.services import services_of
 from models.fields import instant_text
 from models.kinds.facts import LEVEL_ORDER
 from models.lineage.checkpoint_level import Verdict, effective_level, latest_verdicts
-from models.lineage.checkpoint_queries import Saved, get_savers, latest_verifications, list_verifications
+from models.lineage.checkpoint_queries import get_savers, latest_verifications, list_verifications
 from models.lineage.marks import marks_at
 from models.lineage.queries import Document
 from shipworthy.formats.digests import DIGEST_PATTERN
@@ -42,16 +42,14 @@ def get_checkpoint(digest: DigestPath, request: Request, actor: CurrentActor) ->
     namespace = actor.namespace
     with services_of(request).database.read() as session:
         saved = get_savers(session, namespace, digest, MAX_SAVERS)
+        facts = [one.fact for one in saved]
         verdicts = [*(one.claim for one in saved), *latest_verifications(session, namespace, digest)]
         rows = list_verifications(session, namespace, digest, None, DEFAULT_LIMIT + 1)
-        marks = marks_at(
-            session, namespace, [*(one.position for one in saved), *(row.position for row in rows)]
-        )
+        marks = marks_at(session, namespace, [row.position for row in (*facts, *rows)])
 
-    def shown(row: Saved | Document) -> str:
-        return extended(
-            row.document, {"position": row.position, "marks": marks_json(marks.get(row.position, ()))}
-        )
+    def shown(row: Document) -> str:
+        members = {"position": row.position, "marks": marks_json(marks.get(row.position, ()))}
+        return extended(row.document, members, row.stated)
 
     latest = latest_verdicts(verdicts)
     head = {
@@ -65,7 +63,7 @@ def get_checkpoint(digest: DigestPath, request: Request, actor: CurrentActor) ->
         following = encode_cursor(_scope(namespace, digest), (rows[DEFAULT_LIMIT - 1].position,))
     verifications = ",".join(map(shown, rows[:DEFAULT_LIMIT]))
     return json_response(
-        f'{dump(head)[:-1]},"saved_by":[{",".join(map(shown, saved))}],'
+        f'{dump(head)[:-1]},"saved_by":[{",".join(map(shown, facts))}],'
         f'"verifications":{{"items":[{verifications}],"next":{json.dumps(following)}}}}}'
     )
 

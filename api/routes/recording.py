@@ -19,6 +19,13 @@ from models.ledger.drafts import Stored
 router = APIRouter(tags=["recording"])
 
 _JSON: Final = "application/json"
+_IDEMPOTENCY_KEY: Final[dict[str, Any]] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "the same key with the same content gives the first answer, with other content 409",
+    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+}
 _ANSWER: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["record", "position", "created"],
@@ -44,13 +51,19 @@ _ANSWER: Final[dict[str, Any]] = {
 
 
 def documented(model: type[BaseModel], without: str | None = None) -> dict[str, Any]:
-    """The OpenAPI part of a route that parses its own body: FastAPI's reader takes NaN and duplicate keys."""
+    """The OpenAPI part of a route that parses its own body: FastAPI's reader takes NaN and duplicate keys.
+
+    `without` is the field that the URL gives: the body may repeat it, so it stays known but is not required.
+    api/openapi.py moves the definitions to where the references point.
+    """
     schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    schema.pop("$defs", None)
-    if without is not None:
-        schema["properties"].pop(without, None)
-        schema["required"] = [name for name in schema.get("required", []) if name != without]
+    schema["required"] = [name for name in schema.get("required", []) if name != without]
     return {"requestBody": {"required": True, "content": {_JSON: {"schema": schema}}}}
+
+
+def recorded(model: type[BaseModel], without: str | None = None) -> dict[str, Any]:
+    """The same for a call that appends a record and so takes an idempotency key."""
+    return documented(model, without) | {"parameters": [_IDEMPOTENCY_KEY]}
 
 
 def answer_of(stored: tuple[Stored, ...], run_id: str | None) -> dict[str, Any]:
@@ -107,7 +120,7 @@ def _responses() -> dict[int | str, dict[str, Any]]:
     status_code=201,
     response_class=Response,
     responses=_responses(),
-    openapi_extra=documented(RunRequest),
+    openapi_extra=recorded(RunRequest),
     summary="Register a run, from its start or from start to end",
 )
 async def register_run(request: Request) -> Response:
@@ -120,7 +133,7 @@ async def register_run(request: Request) -> Response:
     status_code=201,
     response_class=Response,
     responses=_responses(),
-    openapi_extra=documented(facts.RunEvent, without="run_id"),
+    openapi_extra=recorded(facts.RunEvent, without="run_id"),
     summary="Record a state, an attempt, a phase or a note",
 )
 async def add_event(run_id: str, request: Request) -> Response:
@@ -132,7 +145,7 @@ async def add_event(run_id: str, request: Request) -> Response:
     status_code=201,
     response_class=Response,
     responses=_responses(),
-    openapi_extra=documented(facts.CheckpointSaved, without="run_id"),
+    openapi_extra=recorded(facts.CheckpointSaved, without="run_id"),
     summary="Record a saved checkpoint",
 )
 async def add_checkpoint(run_id: str, request: Request) -> Response:
@@ -144,7 +157,7 @@ async def add_checkpoint(run_id: str, request: Request) -> Response:
     status_code=201,
     response_class=Response,
     responses=_responses(),
-    openapi_extra=documented(facts.Artifact, without="run_id"),
+    openapi_extra=recorded(facts.Artifact, without="run_id"),
     summary="Record a product of a run",
 )
 async def add_artifact(run_id: str, request: Request) -> Response:
@@ -156,7 +169,7 @@ async def add_artifact(run_id: str, request: Request) -> Response:
     status_code=201,
     response_class=Response,
     responses=_responses(),
-    openapi_extra=documented(facts.Snapshot),
+    openapi_extra=recorded(facts.Snapshot),
     summary="Record a data snapshot",
 )
 async def add_snapshot(request: Request) -> Response:
@@ -168,7 +181,7 @@ async def add_snapshot(request: Request) -> Response:
     status_code=201,
     response_class=Response,
     responses=_responses(),
-    openapi_extra=documented(facts.CheckpointVerified, without="checkpoint"),
+    openapi_extra=recorded(facts.CheckpointVerified, without="checkpoint"),
     summary="Record that a checkpoint reached a level, or failed to",
 )
 async def add_verification(digest: str, request: Request) -> Response:
@@ -180,7 +193,7 @@ async def add_verification(digest: str, request: Request) -> Response:
     status_code=201,
     response_class=Response,
     responses=_responses(),
-    openapi_extra=documented(facts.EvaluationCompleted),
+    openapi_extra=recorded(facts.EvaluationCompleted),
     summary="Record measurements of an artifact or checkpoint",
 )
 async def add_evaluation(request: Request) -> Response:
@@ -192,7 +205,7 @@ async def add_evaluation(request: Request) -> Response:
     status_code=201,
     response_class=Response,
     responses=_responses(),
-    openapi_extra=documented(facts.ModelVersion),
+    openapi_extra=recorded(facts.ModelVersion),
     summary="Bind a registry's name and version to an artifact digest and its run",
 )
 async def add_model_version(request: Request) -> Response:
@@ -205,7 +218,7 @@ async def add_model_version(request: Request) -> Response:
     status_code=201,
     response_class=Response,
     responses=_responses(),
-    openapi_extra=documented(facts.Revocation),
+    openapi_extra=recorded(facts.Revocation),
     summary="Revoke or contest a record",
 )
 async def add_revocation(request: Request) -> Response:

@@ -66,7 +66,9 @@ async def _load(server: Server, attempt: Attempt, clients: int, seconds: float) 
             if started - began >= seconds:
                 return
             try:
-                outcome.done += await attempt(client)
+                # Not `+= await`: that reads the sum before the wait and loses what others add meanwhile.
+                recorded = await attempt(client)
+                outcome.done += recorded
                 outcome.durations.append(time.perf_counter() - started)
             except (Failed, ConnectionLost) as error:
                 outcome.failures[str(error)] += 1

@@ -79,6 +79,7 @@ CREATE TABLE run (
     ended_at TIMESTAMP WITH TIME ZONE,
     last_event_at TIMESTAMP WITH TIME ZONE NOT NULL,
     heartbeat_seconds INTEGER,
+    last_step BIGINT,
     recipe_digest VARCHAR(71),
     family_digest VARCHAR(71),
     document TEXT NOT NULL,
@@ -92,6 +93,8 @@ CREATE INDEX ix_run_namespace_job_namespace_job_name_position ON run (namespace,
 CREATE INDEX ix_run_namespace_position ON run (namespace, position);
 --
 CREATE INDEX ix_run_namespace_recipe_digest ON run (namespace, recipe_digest);
+--
+CREATE INDEX ix_run_open ON run (namespace, position) WHERE state NOT IN ('completed', 'failed', 'aborted');
 --
 CREATE TABLE run_link (
     namespace VARCHAR(256) NOT NULL,
@@ -175,7 +178,7 @@ CREATE TABLE evaluation (
     namespace VARCHAR(256) NOT NULL,
     record VARCHAR(71) NOT NULL,
     digest VARCHAR(71) NOT NULL,
-    subject VARCHAR(71) NOT NULL,
+    subject VARCHAR(71),
     run_id VARCHAR(36),
     evidence_level VARCHAR(16) NOT NULL,
     position BIGINT NOT NULL,

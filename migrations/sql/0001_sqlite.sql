@@ -79,6 +79,7 @@ CREATE TABLE run (
     ended_at VARCHAR(26),
     last_event_at VARCHAR(26) NOT NULL,
     heartbeat_seconds INTEGER,
+    last_step BIGINT,
     recipe_digest VARCHAR(71),
     family_digest VARCHAR(71),
     document TEXT NOT NULL,
@@ -92,6 +93,8 @@ CREATE INDEX ix_run_namespace_job_namespace_job_name_position ON run (namespace,
 CREATE INDEX ix_run_namespace_position ON run (namespace, position);
 --
 CREATE INDEX ix_run_namespace_recipe_digest ON run (namespace, recipe_digest);
+--
+CREATE INDEX ix_run_open ON run (namespace, position) WHERE state NOT IN ('completed', 'failed', 'aborted');
 --
 CREATE TABLE run_link (
     namespace VARCHAR(256) NOT NULL,
@@ -175,7 +178,7 @@ CREATE TABLE evaluation (
     namespace VARCHAR(256) NOT NULL,
     record VARCHAR(71) NOT NULL,
     digest VARCHAR(71) NOT NULL,
-    subject VARCHAR(71) NOT NULL,
+    subject VARCHAR(71),
     run_id VARCHAR(36),
     evidence_level VARCHAR(16) NOT NULL,
     position BIGINT NOT NULL,
@@ -253,7 +256,7 @@ BEGIN
 END;
 --
 CREATE TRIGGER record_no_replace BEFORE INSERT ON record
-WHEN EXISTS (SELECT 1 FROM record WHERE position = NEW.position OR digest = NEW.digest OR (namespace = NEW.namespace AND idempotency_key = NEW.idempotency_key))
+WHEN EXISTS (SELECT 1 FROM record WHERE rowid = NEW.rowid OR position = NEW.position OR digest = NEW.digest OR (namespace = NEW.namespace AND idempotency_key = NEW.idempotency_key))
 BEGIN
     SELECT RAISE(ABORT, 'record is append-only');
 END;
@@ -269,7 +272,7 @@ BEGIN
 END;
 --
 CREATE TRIGGER tree_node_no_replace BEFORE INSERT ON tree_node
-WHEN EXISTS (SELECT 1 FROM tree_node WHERE level = NEW.level AND "index" = NEW."index")
+WHEN EXISTS (SELECT 1 FROM tree_node WHERE rowid = NEW.rowid OR level = NEW.level AND "index" = NEW."index")
 BEGIN
     SELECT RAISE(ABORT, 'tree_node is append-only');
 END;
@@ -285,7 +288,7 @@ BEGIN
 END;
 --
 CREATE TRIGGER tree_head_no_replace BEFORE INSERT ON tree_head
-WHEN EXISTS (SELECT 1 FROM tree_head WHERE id = NEW.id)
+WHEN EXISTS (SELECT 1 FROM tree_head WHERE rowid = NEW.rowid OR id = NEW.id)
 BEGIN
     SELECT RAISE(ABORT, 'tree_head is append-only');
 END;

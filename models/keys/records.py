@@ -6,12 +6,11 @@ from typing import Annotated
 from pydantic import Field
 
 from models.actor import EvidenceLevel, Role
-from models.fields import LAX, Digest, Identifier, Instant, Label, Value
+from models.fields import LAX, Digest, Identifier, Instant, Label, Reason, Value
 from models.keys.tokens import KEY_ID_PATTERN
 
 KeyId = Annotated[str, Field(pattern=KEY_ID_PATTERN)]
 Pseudonym = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-Reason = Annotated[str, Field(min_length=1, max_length=4096)]
 Groups = Annotated[list[Label], Field(max_length=100)]
 
 

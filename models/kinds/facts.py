@@ -8,7 +8,21 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from models.fields import LAX, Bytes, Count, Digest, Identifier, Instant, Label, Line, RunId, Seconds, Text, Value
+from models.fields import (
+    LAX,
+    Bytes,
+    Count,
+    Digest,
+    Identifier,
+    Instant,
+    Label,
+    Line,
+    Reason,
+    RunId,
+    Seconds,
+    Text,
+    Value,
+)
 from models.keys.records import Redactable
 from models.kinds.ingredients import (
     Code,
@@ -52,7 +66,9 @@ class Snapshot(Value):
         if self.grade in (Grade.SAMPLED, Grade.DECLARED) and self.version is None and self.digest is None:
             raise ValueError(f'grade "{self.grade}" needs a `version` or a `digest`')
         if self.grade is Grade.NONE and (self.version is not None or self.digest is not None):
-            raise ValueError('grade "none" says that nothing identifies the data; grade what is given "declared"')
+            raise ValueError(
+                'grade "none" says that nothing identifies the data; grade what is given "declared"'
+            )
         return self
 
 
@@ -193,9 +209,10 @@ class EvaluationSlice(Value):
 
 
 class EvaluationFact(Value):
-    """Measurements of one artifact or checkpoint (`subject`) on one data snapshot."""
+    """Measurements on one data snapshot, of one artifact or checkpoint (`subject`) or, without a subject, of the
+    training state that a run was in at `step`: most training logs name no digest for what they measured."""
 
-    subject: Digest
+    subject: Digest | None = None
     metrics: Metrics
     evaluator: Digest | None = Field(default=None, description="image digest of the evaluator")
     protocol: dict[str, Scalar | list[Scalar]] = {}
@@ -252,7 +269,8 @@ class RunFact(Value):
     priority: Label | None = None
     experiment: Label | None = None
     initiated_by: RedactedPerson | Label | None = Field(
-        default=None, description="the person: sent as an address, stored as a pseudonym and a redactable digest"
+        default=None,
+        description="the person: sent as an address, stored as a pseudonym and a redactable digest",
     )
     started_at: Instant | None = None
     data_interval: Interval | None = None
@@ -283,6 +301,14 @@ class Artifact(ArtifactFact):
 class EvaluationCompleted(EvaluationFact):
     run_id: RunId | None = None
 
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if self.subject is None and self.run_id is None:
+            raise ValueError(
+                "give `subject`, the digest of what was measured, or `run_id`, the run it was part of"
+            )
+        return self
+
 
 class ModelVersion(ModelVersionFact):
     run_id: RunId
@@ -305,4 +331,4 @@ class Revocation(Value):
 
     record: Digest
     effect: Literal["revoked", "contested"]
-    reason: Annotated[str, Field(min_length=1, max_length=4096)]
+    reason: Reason

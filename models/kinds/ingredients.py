@@ -7,7 +7,7 @@ documents are shared between runs. Fields follow the lineage table in docs/archi
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from models.fields import LAX, Bytes, Count, Digest, Identifier, Instant, Label, Line, Text, Value
 
@@ -105,11 +105,21 @@ class Transformation(Value):
     statistics: Annotated[dict[Label, Scalar], Field(max_length=500)] = {}
 
 
+def _check_beneath(path: str) -> str:
+    if ".." in path.split("/"):
+        raise ValueError('leads out of its root by ".."; write the path from the root downwards')
+    return path
+
+
 class Location(Value):
     """Where a worker finds the bytes: a registered root and a path beneath it, never a URL."""
 
     root: Identifier
-    path: Annotated[str, Field(min_length=1, max_length=1024, pattern=r"^[^/\\\x00-\x1f][^\\\x00-\x1f]*$")]
+    path: Annotated[
+        str,
+        Field(min_length=1, max_length=1024, pattern=r"^[^/\\\x00-\x1f][^\\\x00-\x1f]*$"),
+        AfterValidator(_check_beneath),
+    ]
 
 
 class Grade(StrEnum):
@@ -124,7 +134,7 @@ class Grade(StrEnum):
 
 
 class VersionKind(StrEnum):
-    """Which system gave a data version."""
+    """Which system gave a data version; a `release` is a name that a publisher gave, such as a benchmark's round."""
 
     ICEBERG = "iceberg"
     DELTA = "delta"
@@ -135,6 +145,7 @@ class VersionKind(StrEnum):
     MANIFEST = "manifest"
     QUERY_AS_OF = "query_as_of"
     MLFLOW = "mlflow"
+    RELEASE = "release"
 
 
 class DatasetName(Value):

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from models.actor import Role
 from models.fields import Value
+from models.keys.records import KeyCreated, KeyRevoked
 from models.kinds import facts
 from models.kinds.administration import LogRestored
-from models.keys.records import KeyCreated, KeyRevoked
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import canonicalize
 
@@ -19,15 +19,15 @@ RECORDER: Final = frozenset({Role.RECORDER})
 SERVER_ONLY: Final[frozenset[Role]] = frozenset()
 
 
-def _no_key(fact: Any, run_id: str | None) -> str | None:
+def _no_key(fact: object, run_id: str | None) -> str | None:
     return None
 
 
-def _no_subjects(fact: Any) -> list[tuple[str, str]]:
+def _no_subjects(fact: object) -> list[tuple[str, str]]:
     return []
 
 
-def _run_subject(fact: Any, run_id: str | None) -> str:
+def _run_subject(fact: object, run_id: str | None) -> str:
     return f"run:{run_id}"
 
 
@@ -62,6 +62,15 @@ def _run_subjects(run: facts.RunFact) -> list[tuple[str, str]]:
     if run.environment is not None and run.environment.image is not None:
         named.append(("image", run.environment.image.digest))
     return [(role, digest) for role, digest in named if digest]
+
+
+def model_subject(registry: str, model: str, version: str) -> str:
+    """What a model version is filed under. Registry and model may hold slashes, none of the three a bar."""
+    return f"model:{registry}|{model}|{version}"
+
+
+def _version_subject(fact: facts.ModelVersionFact, run_id: str | None) -> str:
+    return model_subject(fact.registry, fact.model, fact.version)
 
 
 def _evaluation_subject(fact: facts.EvaluationFact, run_id: str | None) -> str:
@@ -107,14 +116,14 @@ _ALL = (
         facts.EvaluationCompleted,
         frozenset({Role.EVALUATOR, Role.RECORDER}),
         _evaluation_subject,
-        subjects=lambda fact: [("artifact", fact.subject)],
+        subjects=lambda fact: [("artifact", fact.subject)] if fact.subject else [],
     ),
     Kind(
         "model_version",
         facts.ModelVersion,
         RECORDER,
-        lambda fact, _: f"model:{fact.registry}/{fact.model}/{fact.version}",
-        key=lambda fact, _: f"{fact.registry}/{fact.model}/{fact.version}",
+        _version_subject,
+        key=lambda fact, _: f"{fact.registry}|{fact.model}|{fact.version}",
         subjects=lambda fact: [("model", fact.artifact)],
     ),
     Kind(

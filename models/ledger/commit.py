@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection
 
 from models.bulk import insert_rows
-from models.errors import Conflict, IdempotencyKeyReused, ModelVersionTaken, ShipworthyError, TokenInvalid
+from models.errors import IdempotencyKeyReused, ShipworthyError, TokenInvalid
 from models.keys.store import keys_in_force
 from models.ledger import tree
 from models.ledger.drafts import Draft, Item, Stored
@@ -20,6 +20,7 @@ from models.ledger.entries import Entry
 from models.ledger.head import Head, write_head
 from models.ledger.tables import Record, TreeNode
 from models.ledger.workspace import KnownRecord, Workspace
+from models.lineage.identities import changed_content
 from models.lineage.projections import write_views
 from models.lineage.rules import RULES
 from shipworthy.formats.log_entry import leaf_entry
@@ -69,7 +70,7 @@ def commit_items(
     write_views(workspace)
     workspace.write()
     for item, outcome in zip(items, outcomes, strict=True):
-        if isinstance(outcome, tuple) and any(stored.created for stored in outcome):
+        if isinstance(outcome, tuple) and outcome[0].created:
             for statement in item.statements:
                 connection.execute(statement)
     following = write_head(connection, key, origin=head.origin, id=head.id + 1, frontier=frontier, now=now)
@@ -118,14 +119,7 @@ def _conflict(draft: Draft) -> ShipworthyError:
         return IdempotencyKeyReused(
             "this idempotency key was used before with other content; send the same content, or a new key"
         )
-    if draft.kind.name == "model_version":
-        return ModelVersionTaken(
-            f"{draft.subject.removeprefix('model:')} is bound to another artifact or run; "
-            "a version never changes, register the next one"
-        )
-    return Conflict(
-        f"a {draft.kind.name} with this identity was recorded before with other content; records never change"
-    )
+    return changed_content(draft.kind.name, draft.fact)
 
 
 def _record_row(entry: Entry, draft: Draft) -> dict[str, object]:

@@ -41,7 +41,7 @@ def scratch_database() -> Iterator[Connection]:
 
 
 def differences(live: Connection, replayed: Connection) -> Iterator[str | None]:
-    """One sentence for each row that is missing, different or without a record; None for each row that is right.
+    """A sentence for each row that is missing, different or without a record; None for each that is right.
 
     JSON documents are compared as values: live ones keep the order and number format in which they were sent,
     replayed ones those of the canonical record.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import Executable
 
 from models.actor import Actor
-from models.errors import InvalidInput, RecordTooLarge
+from models.errors import FieldProblem, InvalidInput, RecordTooLarge
 from models.fields import Value
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import CanonicalizationError, JsonValue, canonicalize
@@ -50,7 +50,7 @@ class Item:
     """What is stored together or not at all.
 
     `check` is asked under the log lock, after the kinds' own checks, and refuses by raising a ShipworthyError.
-    `statements` run in the same transaction; they are skipped when every draft was stored before.
+    `statements` belong to the first draft: they run in the same transaction, unless it was stored before.
     """
 
     drafts: tuple[Draft, ...]
@@ -87,7 +87,7 @@ def make_draft(
     try:
         encoded = canonicalize(body)
     except CanonicalizationError as error:
-        raise InvalidInput(str(error)) from error
+        raise InvalidInput(str(error), problems=[FieldProblem(error.path, error.reason)]) from error
     content = content or sha256_digest(encoded)
     payload = _envelope(kind, actor, encoded, _subjects(kind, fact))
     if len(payload) > MAX_RECORD_BYTES:

@@ -82,8 +82,9 @@ def _column_problems(record: StoredRecord, entry: Entry, envelope: dict[str, Any
     explicit = record.idempotency_key.startswith("key|")
     natural = kind.key(entry.fact, entry.run_id) or f"{entry.run_id or ''}|{record.content_digest}"
     if not explicit and record.idempotency_key != f"{kind.name}|{natural}":
-        yield f"has the idempotency key {record.idempotency_key!r}, its body makes {kind.name + '|' + natural!r}"
-    # A registration's content is what was posted with it: nested facts and a person in clear are not in the body.
+        made = f"{kind.name}|{natural}"
+        yield f"has the idempotency key {record.idempotency_key!r}, its body makes {made!r}"
+    # A registration's content is what was posted: nested facts and a person in clear are not in its body.
     whole = record.kind != "run.registered" or not (explicit or "initiated_by" in entry.body)
     if whole and record.content_digest != sha256_digest(canonicalize(entry.body)):
         yield "has a content digest that is not that of its body"

@@ -49,7 +49,14 @@ def fsck(
             check_guards(connection)
         except StartRefused as refusal:
             findings.add(refusal.detail)
-        check_log(connection, key, outside, findings, lambda entries: replay(scratch, entries), progress)
+
+        def project(entries: Sequence[Entry]) -> None:
+            for entry in replay(scratch, entries):
+                findings.add(
+                    f"record {entry.position} is about run {entry.run_id}, which no record before registered"
+                )
+
+        check_log(connection, key, outside, findings, project, progress)
         for sentence in differences(connection, scratch):
             findings.checked["projected rows"] += 1
             if sentence is not None:

@@ -7,16 +7,18 @@ PostgreSQL; a service that started all the same would keep a ledger that can be 
 from pathlib import Path
 from typing import Final
 
-import migrations
 from sqlalchemy import Connection, event, text
 from sqlalchemy.orm import ORMExecuteState, Session, UOWTransaction
 
+import migrations
 from models.errors import StartRefused
 from models.ledger.schema import LEDGER_TABLES
 from models.ledger.tables import Record, TreeHead, TreeNode
 
 _LEDGER_CLASSES: Final = (Record, TreeNode, TreeHead)
-_POSTGRESQL_FUNCTION: Final = "BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation'; END"
+_POSTGRESQL_FUNCTION: Final = (
+    "BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation'; END"
+)
 
 
 class LedgerIsAppendOnly(RuntimeError):
@@ -34,9 +36,9 @@ def guard_sessions() -> None:
 
     @event.listens_for(Session, "do_orm_execute")
     def _no_changing_statements(state: ORMExecuteState) -> None:
-        if (state.is_update or state.is_delete) and state.bind_mapper is not None:
-            if state.bind_mapper.class_ in _LEDGER_CLASSES:
-                raise LedgerIsAppendOnly(f"{state.bind_mapper.class_.__name__} rows are never changed or deleted")
+        mapper = state.bind_mapper if state.is_update or state.is_delete else None
+        if mapper is not None and mapper.class_ in _LEDGER_CLASSES:
+            raise LedgerIsAppendOnly(f"{mapper.class_.__name__} rows are never changed or deleted")
 
 
 def check_guards(connection: Connection) -> None:
@@ -81,29 +83,33 @@ def _plain(sql: str) -> str:
     return " ".join(sql.rstrip().rstrip(";").split())
 
 
+_TRIGGERS: Final = (("change", "DELETE OR UPDATE", "ROW"), ("truncate", "TRUNCATE", "STATEMENT"))
+
+
 def _postgresql_differences(connection: Connection) -> list[str]:
+    """Triggers word for word (a WHEN clause would switch one off), enabled always; the function; no rules."""
     wanted = {}
     for table in LEDGER_TABLES:
-        wanted[f"{table}_no_change"] = (table, "A", "BEFORE DELETE OR UPDATE ON", "FOR EACH ROW")
-        wanted[f"{table}_no_truncate"] = (table, "A", "BEFORE TRUNCATE ON", "FOR EACH STATEMENT")
-    found = {
-        name: (table, enabled, definition)
-        for name, table, enabled, definition in connection.execute(
-            text(
-                "SELECT t.tgname, c.relname, t.tgenabled::text, pg_get_triggerdef(t.oid) FROM pg_trigger t "
-                "JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND c.relname = ANY(:tables) "
-                "AND c.relnamespace = current_schema()::regnamespace"
-            ),
-            {"tables": list(LEDGER_TABLES)},
-        )
-    }
+        for name, when, each in _TRIGGERS:
+            wanted[f"{table}_no_{name}"] = (
+                f"CREATE TRIGGER {table}_no_{name} BEFORE {when} ON {table} FOR EACH {each} "
+                "EXECUTE FUNCTION shipworthy_append_only()"
+            )
+    triggers = connection.execute(
+        text(
+            "SELECT t.tgname, t.tgenabled::text, pg_get_triggerdef(t.oid, true) FROM pg_trigger t "
+            "WHERE NOT t.tgisinternal AND t.tgrelid = ANY(CAST(:tables AS regclass[]))"
+        ),
+        {"tables": list(LEDGER_TABLES)},
+    )
+    found = {name: (enabled, definition) for name, enabled, definition in triggers}
     differences = [f"{name} is not ours" for name in found if name not in wanted]
-    for name, (table, enabled, when, each) in wanted.items():
+    for name, definition in wanted.items():
         if name not in found:
             differences.append(f"{name} is missing")
-        elif found[name][:2] != (table, enabled):
-            differences.append(f"{name} is not enabled always on {table}")
-        elif not all(part in found[name][2] for part in (when, each, "EXECUTE FUNCTION shipworthy_append_only()")):
+        elif found[name][0] != "A":
+            differences.append(f"{name} is not enabled always")
+        elif found[name][1] != definition:
             differences.append(f"{name} differs")
     source = connection.execute(
         text(
@@ -113,47 +119,71 @@ def _postgresql_differences(connection: Connection) -> list[str]:
     ).scalars()
     if [" ".join(body.split()) for body in source] != [_POSTGRESQL_FUNCTION]:
         differences.append("function shipworthy_append_only differs")
-    return differences + _check_differences(connection)
+    rules = connection.execute(
+        text("SELECT rulename FROM pg_rewrite WHERE ev_class = ANY(CAST(:tables AS regclass[]))"),
+        {"tables": list(LEDGER_TABLES)},
+    ).scalars()
+    differences += [f"rule {name} is not ours" for name in rules]
+    return differences + _constraint_differences(connection)
 
 
-def _check_differences(connection: Connection) -> list[str]:
-    wanted = {
-        "ck_record_position",
-        "ck_record_digest",
-        "ck_record_leaf_hash",
-        "ck_record_payload",
-        "ck_tree_node_place",
-        "ck_tree_node_hash",
-        "ck_tree_head_size",
-        *(f"pk_{table}" for table in LEDGER_TABLES),
-        "uq_record_digest",
-        "uq_record_namespace_idempotency_key",
-    }
-    found = set(
-        connection.execute(
-            text(
-                "SELECT conname FROM pg_constraint WHERE conrelid = ANY(CAST(:tables AS regclass[])) "
-                "AND convalidated AND contype IN ('c', 'p', 'u')"
-            ),
-            {"tables": list(LEDGER_TABLES)},
-        ).scalars()
+_CONSTRAINTS: Final = {
+    "ck_record_digest": "CHECK ((length((digest)::text) = 71))",
+    "ck_record_leaf_hash": "CHECK ((length(leaf_hash) = 32))",
+    "ck_record_payload": "CHECK (((length(payload) >= 1) AND (length(payload) <= 262144)))",
+    "ck_record_position": "CHECK ((position >= 0))",
+    "ck_tree_head_size": "CHECK (((id >= 0) AND (size >= 0)))",
+    "ck_tree_node_hash": "CHECK ((length(hash) = 32))",
+    "ck_tree_node_place": "CHECK (((level > 0) AND (index >= 0)))",
+    "pk_record": "PRIMARY KEY (position)",
+    "pk_tree_head": "PRIMARY KEY (id)",
+    "pk_tree_node": "PRIMARY KEY (level, index)",
+    "uq_record_digest": "UNIQUE (digest)",
+    "uq_record_namespace_idempotency_key": "UNIQUE (namespace, idempotency_key)",
+}
+"""As pg_get_constraintdef writes them, without quotes: which words it quotes changes between versions."""
+
+
+def _constraint_differences(connection: Connection) -> list[str]:
+    query = text(
+        "SELECT conname, replace(pg_get_constraintdef(oid), '\"', '') FROM pg_constraint "
+        "WHERE conrelid = ANY(CAST(:tables AS regclass[])) AND contype IN ('c', 'p', 'u')"
     )
-    return [f"constraint {name} is missing" for name in sorted(wanted - found)]
+    rows = connection.execute(query, {"tables": list(LEDGER_TABLES)})
+    found = {row[0]: row[1] for row in rows}
+    return [
+        *(f"constraint {name} is missing" for name in _CONSTRAINTS if name not in found),
+        *(
+            f"constraint {name} differs"
+            for name, definition in _CONSTRAINTS.items()
+            if found.get(name, definition) != definition
+        ),
+    ]
 
 
 def _grant_differences(connection: Connection) -> list[str]:
     """The service's role may add to ledger tables and read them; more than that could rewrite them."""
     differences = []
     for table in LEDGER_TABLES:
-        for privilege in ("UPDATE", "DELETE", "TRUNCATE", "TRIGGER"):
-            held = connection.execute(
-                text("SELECT has_table_privilege(current_user, CAST(:name AS text), :privilege)"),
-                {"name": table, "privilege": privilege},
-            ).scalar()
-            if held:
+        named = {"name": table}
+        for privilege in ("DELETE", "TRUNCATE", "TRIGGER"):
+            query = text("SELECT has_table_privilege(current_user, CAST(:name AS text), :privilege)")
+            if connection.execute(query, named | {"privilege": privilege}).scalar():
                 differences.append(f"this service's role may {privilege} {table}")
+        # A right on one column counts as well.
+        query = text("SELECT has_any_column_privilege(current_user, CAST(:name AS text), 'UPDATE')")
+        if connection.execute(query, named).scalar():
+            differences.append(f"this service's role may UPDATE {table}")
+        # A member of the owner can become it with SET ROLE, and an owner can disable triggers.
+        query = text(
+            "SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class "
+            "WHERE oid = CAST(CAST(:name AS text) AS regclass)"
+        )
+        if connection.execute(query, named).scalar():
+            differences.append(f"this service's role is, or may become, the owner of {table}")
     if differences:
         differences.append(
-            "use a role of its own for SHIPWORTHY_DATABASE_URL, with the grants that `shipworthy-server db roles` prints"
+            "use a role of its own for SHIPWORTHY_DATABASE_URL, with the grants that "
+            "`shipworthy-server db roles` prints"
         )
     return differences

@@ -15,7 +15,8 @@ from models.errors import StartRefused
 from models.ledger import tree
 from models.ledger.tables import TreeHead
 from shipworthy.formats.merkle import Frontier
-from shipworthy.formats.notes import NoteError, TreeHead as HeadText, parse_tree_head, sign_note, verifier_key, verify_note
+from shipworthy.formats.notes import NoteError, parse_tree_head, sign_note, verifier_key, verify_note
+from shipworthy.formats.notes import TreeHead as HeadText
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,4 +124,6 @@ def check_extends(connection: Connection, outside: HeadText | None) -> None:
             f"the log has {head.size if head else 0} records, the head kept outside says {outside.size}: {advice}"
         )
     if tree.stored_root(connection, outside.size) != outside.root:
-        raise StartRefused(f"the log's first {outside.size} records are not those of the head kept outside: {advice}")
+        raise StartRefused(
+            f"the log's first {outside.size} records are not those of the head kept outside: {advice}"
+        )

@@ -89,7 +89,8 @@ class KeyCheck:
                     value = ",".join(sorted(value.split(",")))
                 if value != getattr(known, name):
                     self.findings.add(
-                        f"key {key_id} differs in {name}: its record says {getattr(known, name)}, the table {value}"
+                        f"key {key_id} differs in {name}: its record says {getattr(known, name)}, "
+                        f"the table {value}"
                     )
             if (revoked_at is not None) != (key_id in self.revoked):
                 said = "says it was revoked" if key_id in self.revoked else "does not say that it was revoked"

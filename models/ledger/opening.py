@@ -39,9 +39,7 @@ def open_ledger(database: Database, key: Ed25519PrivateKey, head_file: HeadFile 
         check_extends(connection, outside)
         head = read_head(connection)
         if head is None:
-            write_head(
-                connection, key, origin=new_origin(), id=0, frontier=Frontier(), now=datetime.now(UTC)
-            )
+            write_head(connection, key, origin=new_origin(), id=0, frontier=Frontier(), now=datetime.now(UTC))
         else:
             check_head(connection, head, key)
     return Ledger(database, key, head_file)

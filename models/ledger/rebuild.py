@@ -15,7 +15,7 @@ from models.ledger.schema import require_current
 from models.ledger.workspace import Workspace
 from models.ledger.writer import LOG_LOCK
 from models.lineage import tables
-from models.lineage.projections import write_views
+from models.lineage.projections import view_of, write_views
 from models.lineage.rules import RULES
 
 PROJECTIONS: Final[tuple[type[Table], ...]] = (
@@ -48,22 +48,34 @@ def rebuild(database: Database, progress: Callable[[int], None] = lambda records
         for table in PROJECTIONS:
             connection.execute(sql_table(table).delete())
         for chunk in read_records(connection):
-            replay(connection, [_readable(record) for record in chunk])
+            for entry in replay(connection, [_readable(record) for record in chunk]):
+                raise StartRefused(
+                    f"the record at position {entry.position} is about run {entry.run_id}, which no record "
+                    "before registered; nothing was changed; run `shipworthy-server fsck`"
+                )
             done += len(chunk)
             progress(done)
     return done
 
 
-def replay(connection: Connection, entries: Sequence[Entry]) -> None:
-    """Projects entries that follow in log order on what was replayed into this connection's tables before."""
-    workspace = Workspace(connection)
+def replay(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
+    """Projects entries that follow in log order on what was replayed into this connection's tables before.
+
+    Gives those that were left out because no entry before them registered their run.
+    """
+    workspace, orphans = Workspace(connection), []
     workspace.load(
         tables.Run, "run_id", {(entry.namespace, entry.run_id) for entry in entries if entry.run_id}
     )
     for entry in entries:
+        needed = None if entry.kind == "run.registered" else entry.run_id
+        if needed is not None and view_of(workspace, entry.namespace, needed) is None:
+            orphans.append(entry)
+            continue
         RULES[entry.kind].project(workspace, entry)
     write_views(workspace)
     workspace.write()
+    return orphans
 
 
 def _readable(record: StoredRecord) -> Entry:

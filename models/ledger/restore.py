@@ -45,14 +45,15 @@ def restore(
     """Verifies the backup's hashes, fills the database in one transaction, puts blobs back, runs fsck.
 
     The head outside is written only when there is none: one that is there may know of more records than the
-    backup has, and that is for `log accept-restore` to say. Raises InvalidInput when the backup is unfinished,
-    damaged or of another schema, or when database or blob folder are not empty; nothing is changed then.
+    backup has, and that is for `log accept-restore` to say. Raises InvalidInput when the backup is
+    unfinished, damaged or of another schema, or when database or blob folder are not empty; nothing is
+    changed then.
     """
     manifest = read_manifest(source)
     if manifest.schema_revision != latest_revision():
         raise InvalidInput(
-            f"the backup has schema {manifest.schema_revision}, this version {latest_revision()}: restore it with "
-            f"version {manifest.server_version} of the service, then upgrade"
+            f"the backup has schema {manifest.schema_revision}, this version {latest_revision()}: restore it "
+            f"with version {manifest.server_version} of the service, then upgrade"
         )
     if manifest.blobs_included and blobs is None:
         raise InvalidInput(

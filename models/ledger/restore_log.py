@@ -1,7 +1,7 @@
 """Going on after a loss: a log that no longer extends the head kept outside starts a new origin, and says so.
 
-Nothing is hidden: the first record under the new origin names the lost head with its signature, so that whoever
-kept it sees that the loss was admitted, when and why.
+Nothing is hidden: the first record under the new origin names the lost head with its signature, so that
+whoever kept it sees that the loss was admitted, when and why.
 """
 
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ def accept_restore(database: Database, key: Ed25519PrivateKey, head_file: HeadFi
     """Starts a new origin whose first record names the lost head, then replaces the head outside.
 
     Raises InvalidInput when nothing was lost or the reason is empty or longer than 4,096 characters,
-    StartRefused when schema, guards or the log itself are not in order: accepting a loss hides no rewritten log.
+    StartRefused when schema, guards or the log itself are not in order: accepting a loss hides no rewriting.
     """
     outside = head_file.read(key)
     if outside is None:

@@ -7,17 +7,17 @@ add to the ledger.
 from pathlib import Path
 from typing import Final
 
-import migrations
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
+import migrations
 from models.columns import metadata
-from models.keys import tables as key_tables
 from models.database import Database
 from models.errors import StartRefused
+from models.keys import tables as key_tables
 from models.ledger.tables import Record, TreeHead, TreeNode
 from models.lineage import tables as lineage_tables
 

@@ -5,7 +5,14 @@ from typing import Final
 from sqlalchemy import Connection, text
 
 from models.errors import InvalidInput, StartRefused
-from shipworthy.formats.merkle import Frontier, NodeReader, consistency_path, inclusion_path, node_hash, root_at
+from shipworthy.formats.merkle import (
+    Frontier,
+    NodeReader,
+    consistency_path,
+    inclusion_path,
+    node_hash,
+    root_at,
+)
 
 TILE_LEVELS: Final = 8
 """Hashes of subtrees are kept at every eighth level: one row per 256 leaves, and few reads a proof."""

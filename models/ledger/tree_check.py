@@ -50,7 +50,7 @@ class TreeCheck:
         self._restored: dict[int, str] = {}
 
     def feed(self, records: Sequence[StoredRecord], restored: dict[int, str]) -> None:
-        """`restored` has the previous origin that each `log.restored` among the records names, by position."""
+        """`restored` has the origin that each `log.restored` among the records takes over from, by position."""
         self._restored |= restored
         at = 0
         while at < len(records):
@@ -101,8 +101,8 @@ class TreeCheck:
         for record in records:
             if head is not None and record.recorded_at != head.committed_at:
                 self._findings.add(
-                    f"record {record.position} was recorded at {record.recorded_at.isoformat()}, its commit was at "
-                    f"{head.committed_at.isoformat()}"
+                    f"record {record.position} was recorded at {record.recorded_at.isoformat()}, its commit "
+                    f"was at {head.committed_at.isoformat()}"
                 )
         leaves = [expected_leaf(record) or record.leaf_hash for record in records]
         self._frontier = self._frontier.extend(leaves, self._completed)
@@ -135,8 +135,8 @@ class TreeCheck:
         if self._outside is not None and self._outside.size == size:
             if self._comparable and self._outside.root != root:
                 self._findings.add(
-                    f"the first {size} records are not those of the head kept outside: the database was exchanged "
-                    "or rewritten"
+                    f"the first {size} records are not those of the head kept outside: the database was "
+                    "exchanged or rewritten"
                 )
             self._findings.checked["head kept outside"] = 1
             self._outside = None
@@ -176,8 +176,8 @@ class TreeCheck:
             self._findings.add(f"head {head.id} falls back to {head.size} records")
         elif self._comparable and signed.root != root:
             self._findings.add(
-                f"head {head.id} signs another root than its {head.size} records have: records or the head were "
-                "rewritten (later roots and tree hashes are not compared)"
+                f"head {head.id} signs another root than its {head.size} records have: records or the head "
+                "were rewritten (later roots and tree hashes are not compared)"
             )
             self._comparable = False
         elif self._comparable and head.frontier != self._frontier:

@@ -75,7 +75,7 @@ class Workspace:
                 found = dict(zip(names, row, strict=True))
                 loaded[namespace, found[column]] = found
 
-    def get(self, table: type[Table], *key: Any) -> Row | None:
+    def get(self, table: type[Table], *key: object) -> Row | None:
         loaded = self._rows[table]
         if key not in loaded:
             target = sql_table(table)
@@ -86,7 +86,8 @@ class Workspace:
                 text(f"SELECT {', '.join(names)} FROM {target.name} WHERE {where}"), given
             ).first()
             loaded[key] = None if row is None else dict(zip(names, row, strict=True))
-        return loaded[key]
+        found = loaded[key]
+        return self._missing[table].get(key) if found is None else found
 
     def put(self, table: type[Table], row: Row) -> None:
         """A row that replaces what has the same primary key."""
@@ -137,7 +138,7 @@ class Workspace:
         for table, rows in self._missing.items():
             insert_missing(self.connection, table, rows.values())
 
-    def _set(self, target: dict[Any, Any], key: Any, value: Any) -> None:
+    def _set(self, target: dict[Any, Any], key: object, value: object) -> None:
         self._undo.append((target, key, target.get(key, _ABSENT)))
         target[key] = value
 

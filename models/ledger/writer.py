@@ -12,14 +12,12 @@ from concurrent.futures import Future
 from time import monotonic
 from typing import Final
 
-import psycopg
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
 
 from models.database import Database
-from models.errors import ShipworthyError, Unavailable, WriteFailed
+from models.errors import Unavailable, WriteFailed
 from models.ledger.commit import Outcome, commit_items
 from models.ledger.drafts import Item, Stored
 from models.ledger.head import Head, HeadFile, read_head
@@ -55,6 +53,8 @@ class Ledger:
         Raises Unavailable at once when too much is queued or the ledger closes: nothing was stored then.
         """
         future: Future[tuple[Stored, ...]] = Future()
+        # What is queued will be written: it can't be cancelled, and a cancelled future would refuse its result.
+        future.set_running_or_notify_cancel()
 
         def settle(outcome: Outcome) -> None:
             if isinstance(outcome, tuple):
@@ -140,12 +140,18 @@ class Ledger:
             return self._write(items)
         except Unavailable as error:
             return [error] * len(items)
-        except (DBAPIError, psycopg.Error, ShipworthyError, ValueError, TypeError, KeyError) as error:
+        except Exception as error:
             # One poisonous item must not fail its neighbours: each is tried alone, and the poison told apart.
             if len(items) > 1:
                 return [outcome for item in items for outcome in self._outcomes([item])]
-            log.error("ledger.item_failed", kinds=[draft.kind.name for draft in items[0].drafts], exc_info=error)
-            return [WriteFailed("the record could not be written and nothing was stored; the log of the service says why")]
+            log.error(
+                "ledger.item_failed", kinds=[draft.kind.name for draft in items[0].drafts], exc_info=error
+            )
+            return [
+                WriteFailed(
+                    "the record could not be written and nothing was stored; the log of the service says why"
+                )
+            ]
 
     def _write(self, items: list[Item]) -> list[Outcome]:
         with self.database.connection() as connection:

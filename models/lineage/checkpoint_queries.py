@@ -4,14 +4,14 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, not_, select
 from sqlmodel import Session, col
 
 from models.errors import NotFound
 from models.kinds.facts import CheckpointLevel
 from models.lineage.checkpoint_level import Verdict
 from models.lineage.queries import Document
-from models.lineage.tables import Checkpoint, CheckpointVerification
+from models.lineage.tables import Checkpoint, CheckpointVerification, Revocation
 from shipworthy.formats.times import parse_instant
 
 
@@ -19,9 +19,7 @@ from shipworthy.formats.times import parse_instant
 class Saved:
     """One run's record of saving the checkpoint, and the verdict that its claim amounts to."""
 
-    run_id: str
-    position: int
-    document: str
+    fact: Document
     claim: Verdict
 
 
@@ -35,7 +33,6 @@ def get_savers(session: Session, namespace: str, digest: str, limit: int) -> lis
     """The runs that saved a checkpoint, the latest record first. Raises NotFound when there is none."""
     statement = (
         select(
-            col(Checkpoint.run_id),
             col(Checkpoint.position),
             col(Checkpoint.document),
             col(Checkpoint.level),
@@ -57,11 +54,12 @@ def _saved(row: Any) -> Saved:  # noqa: ANN401 - a row of the statement above
     # Without a time of saving the training-state time stands in: earlier, so that a later check overrules it.
     when = row.trained_until if completed is None else parse_instant(completed)
     claim = Verdict(CheckpointLevel(row.level), True, when, document["evidence_level"])
-    return Saved(row.run_id, row.position, row.document, claim)
+    return Saved(Document(row.position, row.document, {"level": row.level}), claim)
 
 
 def latest_verifications(session: Session, namespace: str, digest: str) -> list[Verdict]:
     """The latest verdict for each level, outcome and evidence level: all that the effective level depends on.
+    What was revoked does not count.
 
     At most 30 rows (5 levels × 2 outcomes × 3 evidence levels), however often a checkpoint was checked.
     """
@@ -75,6 +73,13 @@ def latest_verifications(session: Session, namespace: str, digest: str) -> list[
         .where(
             col(CheckpointVerification.namespace) == namespace,
             col(CheckpointVerification.checkpoint) == digest,
+            not_(
+                exists().where(
+                    col(Revocation.namespace) == namespace,
+                    col(Revocation.revoked) == col(CheckpointVerification.record),
+                    col(Revocation.effect) == "revoked",
+                )
+            ),
         )
         .group_by(
             col(CheckpointVerification.level),

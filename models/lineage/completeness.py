@@ -19,7 +19,9 @@ def completeness(
     """
     entries = [_input_entry(given) for given in view["inputs"]]
     if not entries:
-        entries.append(_entry("data", "unresolved", None, "no input was named; give `inputs` with their digests"))
+        entries.append(
+            _entry("data", "unresolved", None, "no input was named; give `inputs` with their digests")
+        )
     for part in PARTS:
         digest = view["ingredients"].get(part)
         if digest is None:

@@ -199,11 +199,12 @@ def _signs_of_life(
         namespace,
         run_ids,
     )
-    kind = UTCDateTime()
-    return {
-        run_id: (kind.process_result_value(received, connection.dialect) or datetime.max, step)
-        for run_id, received, step in rows
-    }
+    kind, found = UTCDateTime(), {}
+    for run_id, received, step in rows:
+        instant = kind.process_result_value(received, connection.dialect)
+        if instant is not None:
+            found[run_id] = instant, step
+    return found
 
 
 def _with_state(
@@ -216,7 +217,7 @@ def _with_state(
     state = present_state(
         reported_state(view), max(signs), heartbeat_seconds(view["identity"].get("heartbeat")), question.now
     )
-    step = life[1] if life is not None else (view["latest_checkpoint"] or {}).get("step")
-    front = {"hop": hop, "state": state, "ended_at": ended_at(view), "last_step": step}
+    steps = [step for step in (view["last_step"], life[1] if life else None) if step is not None]
+    front = {"hop": hop, "state": state, "ended_at": ended_at(view), "known_step": max(steps, default=None)}
     front["last_sign_of_life_at"] = instant_text(max(signs))
     return json.dumps(front)[:-1] + "," + document[1:]

@@ -36,7 +36,14 @@ def fold(run_id: str, recorded: Iterable[Fact]) -> View:
 
 
 def merge(
-    view: View, kind: str, fact: Value, body: Mapping[str, Any], *, record: str, position: int, owner: str | None
+    view: View,
+    kind: str,
+    fact: Value,
+    body: Mapping[str, Any],
+    *,
+    record: str,
+    position: int,
+    owner: str | None,
 ) -> View:
     """One fact more; kinds that don't change a run's view give it back as a copy."""
     match kind:

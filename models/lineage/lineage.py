@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from models.bulk import select_among
 from models.errors import NotFound, RunNotFound
+from models.kinds.registry import model_subject
 from models.ledger.head import Head, read_head
 from models.ledger.tree import prove_inclusion
 from models.lineage import documents
@@ -23,6 +24,11 @@ from models.lineage.run_view import View
 from models.lineage.traversal import Traversal, traverse
 
 SCHEMA: Final = "shipworthy.lineage/1"
+# Without the id, so that another tenant's answers like one that nobody has.
+VERSION_NOT_FOUND: Final = (
+    "no such model version in this namespace at that time; list them with GET /v1/models"
+)
+RUN_NOT_FOUND: Final = "no run with this id in this namespace at that time; list them with GET /v1/runs"
 
 
 def lineage_of_version(
@@ -31,7 +37,7 @@ def lineage_of_version(
     """JSON bytes; NotFound when the version was not registered at `as_of`."""
     found = documents.find_version(connection, question, registry, model, version)
     if found is None:
-        raise NotFound(f"no version {version} of model {model} in this namespace at that time")
+        raise NotFound(VERSION_NOT_FOUND)
     return _answer(connection, question, found.run_id, found)
 
 
@@ -55,7 +61,7 @@ def _answer(connection: Connection, question: Question, run_id: str, version: Ve
     )
     runs = documents.runs(connection, question, found.hops)
     if run_id not in runs:
-        raise RunNotFound(f"no run {run_id} in this namespace at that time")
+        raise RunNotFound(RUN_NOT_FOUND)
     view = runs[run_id][0]
     ingredients = documents.by_digest(connection, question, "ingredient", _ingredients(runs))
     data = {link.digest for link in found.links if link.kind == "data"}
@@ -78,7 +84,9 @@ def _answer(connection: Connection, question: Question, run_id: str, version: Ve
         "model_version": version.document if version else "null",
         "manifest": json.dumps(documents.manifest(connection, question, version) if version else None),
         "run_id": json.dumps(run_id),
-        "completeness": json.dumps(completeness(view, known, version.artifact if version else None), ensure_ascii=False),
+        "completeness": json.dumps(
+            completeness(view, known, version.artifact if version else None), ensure_ascii=False
+        ),
         "weakest_grade": json.dumps(weakest_grade(view)),
         "runs": _list(document for _, document in runs.values()),
         "snapshots": _list(snapshots.values()),
@@ -111,7 +119,7 @@ def _subjects(found: Traversal, version: Version | None) -> list[str]:
     subjects = [f"run:{run_id}" for run_id in found.hops]
     subjects += [f"digest:{link.digest}" for link in found.links if link.direction == "out"]
     if version is not None:
-        subjects.append(f"model:{version.registry}/{version.model}/{version.version}")
+        subjects.append(model_subject(version.registry, version.model, version.version))
     return subjects
 
 

@@ -26,7 +26,7 @@ from models.lineage.run_view import (
     snapshot_digest,
 )
 from shipworthy.formats.digests import sha256_digest
-from shipworthy.formats.jcs import canonicalize
+from shipworthy.formats.jcs import JsonValue, canonicalize
 from shipworthy.formats.times import parse_instant
 
 
@@ -217,6 +217,7 @@ def _run_row(namespace: str, view: View) -> dict[str, Any]:
         # A clock that runs ahead must not keep a dead run alive.
         "last_event_at": _instant(min(view["last_event_at"] or received, received)),
         "heartbeat_seconds": heartbeat_seconds(identity.get("heartbeat")),
+        "last_step": view["last_step"],
         "recipe_digest": view["recipe_digest"],
         "family_digest": view["family_digest"],
         "document": json.dumps(view, ensure_ascii=False, separators=(",", ":")),
@@ -235,7 +236,7 @@ def _put(workspace: Workspace, entry: Entry, before: View, view: View) -> None:
     workspace.set_state((entry.namespace, view["run_id"]), view)
 
 
-def _add_ingredient(workspace: Workspace, entry: Entry, kind: str, document: Any) -> None:
+def _add_ingredient(workspace: Workspace, entry: Entry, kind: str, document: JsonValue) -> None:
     encoded = canonicalize(document)
     workspace.add(
         tables.Ingredient,

@@ -10,6 +10,7 @@ from models.ledger.drafts import Draft
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage import projections
+from models.lineage.identities import check_unchanged, load_identities
 from models.lineage.run_view import changed_identity
 from models.lineage.tables import Run
 
@@ -81,19 +82,33 @@ def _record_exists(workspace: Workspace, entry: Entry) -> None:
         raise NotFound(f"no record {digest} in this namespace; name the record as answers give it")
 
 
+def _run_exists_and_content_stays(workspace: Workspace, entry: Entry) -> None:
+    _run_exists(workspace, entry)
+    check_unchanged(workspace, entry)
+
+
 def _of_run(project: Callable[[Workspace, Entry], None]) -> Rule:
     return Rule(project, _load_runs, _run_exists)
+
+
+def _with_identity(kind: str, project: Callable[[Workspace, Entry], None]) -> Rule:
+    def load(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+        drafts = list(drafts)
+        _load_runs(workspace, drafts)
+        load_identities(workspace, kind, drafts)
+
+    return Rule(project, load, _run_exists_and_content_stays)
 
 
 RULES: Final[Mapping[str, Rule]] = {
     "run.registered": Rule(projections.run_registered, _load_runs, _registration_only_adds),
     "run.event": _of_run(projections.run_event),
     "snapshot": Rule(projections.snapshot),
-    "checkpoint.saved": _of_run(projections.checkpoint_saved),
+    "checkpoint.saved": _with_identity("checkpoint.saved", projections.checkpoint_saved),
     "checkpoint.verified": Rule(projections.checkpoint_verified, _load_checkpoints, _checkpoint_exists),
-    "artifact": _of_run(projections.artifact),
+    "artifact": _with_identity("artifact", projections.artifact),
     "evaluation.completed": _of_run(projections.evaluation_completed),
-    "model_version": _of_run(projections.model_version),
+    "model_version": _with_identity("model_version", projections.model_version),
     "revocation": Rule(projections.revocation, _load_records, _record_exists),
     "key.created": Rule(projections.nothing),
     "key.revoked": Rule(projections.nothing),

@@ -12,9 +12,9 @@ from sqlmodel import Session, col
 
 from models.columns import UTCDateTime
 from models.errors import RunNotFound
-from models.lineage.run_state import LOST, OPEN_STATES, UNKNOWN, present_state
+from models.lineage.run_state import LOST, OPEN_STATES, UNKNOWN, WAITING_STATES, present_state
 from models.lineage.run_view import PARTS
-from models.lineage.tables import Checkpoint, Ingredient, Run, RunProgress
+from models.lineage.tables import Ingredient, Run, RunProgress
 
 RUN_NOT_FOUND = "no run with this id in this namespace; list them with GET /v1/runs"
 
@@ -132,7 +132,6 @@ def _summaries(namespace: str) -> Select[*tuple[Any, ...]]:
     of_run = and_(
         col(RunProgress.namespace) == col(Run.namespace), col(RunProgress.run_id) == col(Run.run_id)
     )
-    saved = and_(col(Checkpoint.namespace) == col(Run.namespace), col(Checkpoint.run_id) == col(Run.run_id))
     return select(
         col(Run.run_id),
         col(Run.position),
@@ -149,14 +148,14 @@ def _summaries(namespace: str) -> Select[*tuple[Any, ...]]:
         col(Run.family_digest),
         select(func.max(col(RunProgress.received_at))).where(of_run).scalar_subquery().label("received_at"),
         select(func.max(col(RunProgress.step))).where(of_run).scalar_subquery().label("progress_step"),
-        select(func.max(col(Checkpoint.step))).where(saved).scalar_subquery().label("checkpoint_step"),
+        col(Run.last_step),
     ).where(col(Run.namespace) == namespace)
 
 
 def _summary(row: Any, now: datetime) -> RunSummary:  # noqa: ANN401 - a row of `_summaries`
     signs = [when for when in (row.last_event_at, row.received_at) if when is not None]
     state = present_state(row.state, max(signs), row.heartbeat_seconds, now)
-    steps = [step for step in (row.progress_step, row.checkpoint_step) if step is not None]
+    steps = [step for step in (row.progress_step, row.last_step) if step is not None]
     return RunSummary(
         run_id=row.run_id,
         position=row.position,
@@ -200,6 +199,8 @@ def _in_state(session: Session, state: str, now: datetime) -> ColumnElement[bool
     is_open = col(Run.state).in_(OPEN_STATES)
     if state == UNKNOWN:
         return and_(is_open, not_(promised))
+    if state in WAITING_STATES:
+        return and_(col(Run.state) == state, promised)
     if state not in OPEN_STATES and state != LOST:
         return col(Run.state) == state
     is_sqlite = session.connection().dialect.name == "sqlite"
@@ -212,7 +213,7 @@ def _in_state(session: Session, state: str, now: datetime) -> ColumnElement[bool
         ),
     )
     if state == LOST:
-        return and_(is_open, promised, not_(lives))
+        return and_(is_open, col(Run.state).not_in(WAITING_STATES), promised, not_(lives))
     return and_(col(Run.state) == state, promised, lives)
 
 

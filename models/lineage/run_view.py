@@ -60,6 +60,7 @@ def empty_view(run_id: str) -> View:
         "transformations": [],
         "artifacts": [],
         "latest_checkpoint": None,
+        "last_step": None,
         "started_at": None,
         "attempts": {},
         "last_event_at": None,
@@ -101,9 +102,7 @@ def merge_registration(
     conflicts = set(view["conflicts"])
     if view["position"] is None or position < view["position"]:
         merged |= {"record": record, "position": position, "owner": owner}
-    merged["identity"] = _merge_scalars(
-        view["identity"], identity_of(body), "", conflicts
-    )
+    merged["identity"] = _merge_scalars(view["identity"], identity_of(body), "", conflicts)
     merged["tags"] = _merge_scalars(view["tags"], body.get("tags", {}), "tags.", conflicts)
     digests = {part: document_digest(body[part]) for part in PARTS if body.get(part) is not None}
     merged["ingredients"] = _merge_scalars(view["ingredients"], digests, "", conflicts)
@@ -139,6 +138,7 @@ def merge_event(view: View, event: RunEventFact) -> View:
     """States and attempts; phases and notes only prove that the run lived then."""
     merged = dict(view)
     merged["last_event_at"] = _latest(view["last_event_at"], event.at)
+    merged["last_step"] = _furthest(view["last_step"], event.step)
     if event.type not in ("state", "attempt.started"):
         return merged
     at = instant_text(event.at)
@@ -175,6 +175,7 @@ def merge_checkpoint(view: View, fact: CheckpointFact) -> View:
     known = view["latest_checkpoint"]
     return view | {
         "latest_checkpoint": saved if known is None else max(known, saved, key=_checkpoint_order),
+        "last_step": _furthest(view["last_step"], fact.step),
         "last_event_at": _latest(view["last_event_at"], fact.trained_until),
     }
 
@@ -222,7 +223,9 @@ def changed_identity(view: View, body: Mapping[str, Any]) -> list[str]:
     ]
     changed += [part for part, digest in digests.items() if view["ingredients"].get(part, digest) != digest]
     changed += [
-        f"tags.{name}" for name, value in body.get("tags", {}).items() if view["tags"].get(name, value) != value
+        f"tags.{name}"
+        for name, value in body.get("tags", {}).items()
+        if view["tags"].get(name, value) != value
     ]
     return changed
 
@@ -263,13 +266,13 @@ def _recipes(view: View) -> tuple[str | None, str | None]:
 
 def _config_family(config: Mapping[str, Any], seed_keys: list[str]) -> str:
     """Digest of the config without the values its `seed_keys` point at (JSON pointers into `values`)."""
-    values: Any = config["values"]
+    values: JsonValue = config["values"]
     for pointer in seed_keys:
         values = _without(values, pointer.lstrip("/").split("/"))
     return document_digest({**config, "values": values})
 
 
-def _without(value: Any, path: list[str]) -> Any:
+def _without(value: JsonValue, path: list[str]) -> JsonValue:
     name = path[0].replace("~1", "/").replace("~0", "~")
     if not isinstance(value, dict) or name not in value:
         return value
@@ -311,3 +314,7 @@ def _earliest(known: str | None, when: datetime | None) -> str | None:
 def _latest(known: str | None, when: datetime | None) -> str | None:
     stated = instant_text(when)
     return max((text for text in (known, stated) if text is not None), default=None)
+
+
+def _furthest(known: int | None, step: int | None) -> int | None:
+    return max((each for each in (known, step) if each is not None), default=None)

@@ -6,7 +6,7 @@ that made the row, by which an answer "as of" a time leaves it out.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index, Integer, String, Text
+from sqlalchemy import BigInteger, Index, Integer, String, Text, text
 from sqlmodel import Field
 
 from models.columns import Table, UTCDateTime
@@ -15,6 +15,7 @@ _NAMESPACE = String(256)
 _DIGEST = String(71)
 _RUN = String(36)
 _NAME = String(512)
+_OPEN = text("state NOT IN ('completed', 'failed', 'aborted')")
 
 
 class Run(Table, table=True):
@@ -26,6 +27,8 @@ class Run(Table, table=True):
         Index(None, "namespace", "job_namespace", "job_name", "position"),
         Index(None, "namespace", "recipe_digest"),
         Index(None, "namespace", "family_digest"),
+        # Runs under way are few: lists of them must not walk all that ever ended.
+        Index("ix_run_open", "namespace", "position", postgresql_where=_OPEN, sqlite_where=_OPEN),
     )
 
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
@@ -40,6 +43,7 @@ class Run(Table, table=True):
     ended_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     last_event_at: datetime = Field(sa_type=UTCDateTime)
     heartbeat_seconds: int | None = Field(default=None, sa_type=Integer)
+    last_step: int | None = Field(default=None, sa_type=BigInteger)
     recipe_digest: str | None = Field(default=None, sa_type=_DIGEST)
     family_digest: str | None = Field(default=None, sa_type=_DIGEST)
     document: str = Field(sa_type=Text)
@@ -127,7 +131,8 @@ class Artifact(Table, table=True):
 
 
 class Evaluation(Table, table=True):
-    """Measurements of the thing with digest `subject`; `digest` is that of the evaluation's content."""
+    """Measurements of the thing with digest `subject`, or of a run's training state when it has none; `digest` is
+    that of the evaluation's content."""
 
     __tablename__ = "evaluation"
     __table_args__ = (
@@ -138,7 +143,7 @@ class Evaluation(Table, table=True):
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     record: str = Field(primary_key=True, sa_type=_DIGEST)
     digest: str = Field(sa_type=_DIGEST)
-    subject: str = Field(sa_type=_DIGEST)
+    subject: str | None = Field(default=None, sa_type=_DIGEST)
     run_id: str | None = Field(default=None, sa_type=_RUN)
     evidence_level: str = Field(sa_type=String(16))
     position: int = Field(sa_type=BigInteger)

@@ -1,6 +1,9 @@
 """A ledger that holds a varied history, on either database, and the way of somebody who rewrites it."""
 
+import itertools
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,15 +11,17 @@ import pytest
 from sqlalchemy import Connection, text
 
 from models.database import Database
-from models.keys.key_files import KeyRing, ensure_key_files
+from models.keys.key_files import KeyRing, create_key_files, load_key_files
 from models.ledger.findings import Report
 from models.ledger.fsck import fsck
 from models.ledger.head import HeadFile
 from models.ledger.opening import open_ledger
 from models.ledger.schema import LEDGER_TABLES, upgrade
 from tests.support.databases import DatabaseUrls
-from tests.support.histories import History, write_history
-from tests.support.postgres import SERVICE_ROLE
+from tests.support.histories import write_history
+from tests.support.postgres import SERVICE_ROLE, PostgresServer
+
+_numbers = itertools.count(1)
 
 
 def migrated(urls: DatabaseUrls) -> Database:
@@ -29,13 +34,12 @@ def migrated(urls: DatabaseUrls) -> Database:
 
 @dataclass(frozen=True)
 class Written:
-    """A database with a history whose writer was closed."""
+    """A database with a history (tests/support/histories.py) and nobody who writes to it."""
 
     urls: DatabaseUrls
     database: Database
     ring: KeyRing
     head_file: HeadFile
-    history: History
 
     def checked(self) -> Report:
         return fsck(self.database, self.ring.log_key, self.head_file)
@@ -64,25 +68,79 @@ def _switch_off(connection: Connection) -> list[str]:
             for table in LEDGER_TABLES
             for name in ("no_change", "no_truncate")
         ]
-    triggers = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").all()
+    query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+    triggers = connection.exec_driver_sql(query).all()
     for name, _ in triggers:
         connection.exec_driver_sql(f"DROP TRIGGER {name}")
     return [sql for _, sql in triggers]
 
 
-@pytest.fixture
-def ring(tmp_path: Path) -> KeyRing:
-    return ensure_key_files(tmp_path / "keys")
-
-
-@pytest.fixture
-def written(database_urls: DatabaseUrls, ring: KeyRing, tmp_path: Path) -> Iterator[Written]:
-    database = migrated(database_urls)
-    head_file = HeadFile(tmp_path / "log-head")
-    ledger = open_ledger(database, ring.log_key, head_file)
-    try:
-        history = write_history(ledger, ring)
-    finally:
-        ledger.close()
-    yield Written(database_urls, database, ring, head_file, history)
+@contextmanager
+def _opened(urls: DatabaseUrls, folder: Path) -> Iterator[Written]:
+    database = Database(urls.service_url)
+    yield Written(urls, database, load_key_files(folder / "keys"), HeadFile(folder / "log-head"))
     database.dispose()
+
+
+def _write(urls: DatabaseUrls, folder: Path) -> None:
+    """A history in a new database; keys and head file go to the folder."""
+    migrated(urls).dispose()
+    create_key_files(folder / "keys")
+    with _opened(urls, folder) as written:
+        ledger = open_ledger(written.database, written.ring.log_key, written.head_file)
+        try:
+            write_history(ledger, written.ring)
+        finally:
+            ledger.close()
+
+
+@pytest.fixture(scope="session")
+def sqlite_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with database, keys and head, for tests to copy."""
+    folder = tmp_path_factory.mktemp("history")
+    url = f"sqlite:///{folder / 'shipworthy.sqlite3'}"
+    _write(DatabaseUrls("sqlite", url, url), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def postgresql_history(
+    postgres_server: PostgresServer, postgres_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder with keys and head of the database `history`, for tests to copy."""
+    folder = tmp_path_factory.mktemp("history")
+    owner_url = postgres_server.create_database("history", template=postgres_template)
+    _write(DatabaseUrls("postgresql", postgres_server.url(SERVICE_ROLE, "history"), owner_url), folder)
+    postgres_server.make_template("history")
+    return folder
+
+
+@pytest.fixture
+def written_sqlite(sqlite_history: Path, tmp_path: Path) -> Iterator[Written]:
+    folder = tmp_path / "written"
+    shutil.copytree(sqlite_history, folder)
+    url = f"sqlite:///{folder / 'shipworthy.sqlite3'}"
+    with _opened(DatabaseUrls("sqlite", url, url), folder) as written:
+        yield written
+
+
+@pytest.fixture
+def written_postgresql(
+    postgres_server: PostgresServer, postgresql_history: Path, tmp_path: Path
+) -> Iterator[Written]:
+    folder = tmp_path / "written"
+    shutil.copytree(postgresql_history, folder)
+    name = f"written_{next(_numbers)}"
+    owner_url = postgres_server.create_database(name, template="history")
+    with _opened(
+        DatabaseUrls("postgresql", postgres_server.url(SERVICE_ROLE, name), owner_url), folder
+    ) as written:
+        yield written
+    postgres_server.drop_database(name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def written(request: pytest.FixtureRequest) -> Written:
+    """A database with a history; the test runs twice, as [sqlite] and as [postgresql]."""
+    found: Written = request.getfixturevalue(f"written_{request.param}")
+    return found

@@ -55,6 +55,14 @@ def test_rebuild_stops_at_a_record_that_cannot_be_read_and_keeps_what_was(writte
         assert _rows(session.connection()) == before
 
 
+def test_rebuild_stops_at_a_fact_about_a_run_that_was_never_registered(written: Written) -> None:
+    written.rewrite("UPDATE record SET namespace = 'team-x' WHERE position = 300")
+    with pytest.raises(StartRefused, match=r"position 300 is about run 0190.*no record before registered"):
+        rebuild(written.database)
+    with written.database.read() as session:
+        assert all(_rows(session.connection()).values())
+
+
 def test_every_table_of_the_schema_is_backed_up(written: Written) -> None:
     with written.database.read() as session:
         found = set(inspect(session.connection()).get_table_names())

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from models.fields import instant_text
 from models.lineage.history import Fact, fold
@@ -37,7 +38,9 @@ minutes = st.integers(0, 6)
 attempts = st.integers(1, 3)
 inputs = st.lists(
     st.builds(
-        lambda role, number: {"role": role, "digest": digest(number)}, st.sampled_from(["train", "test"]), minutes
+        lambda role, number: {"role": role, "digest": digest(number)},
+        st.sampled_from(["train", "test"]),
+        minutes,
     ),
     max_size=3,
 )
@@ -54,7 +57,11 @@ registrations = st.builds(
             "config": st.sampled_from([None, {"values": {"lr": 0.1}}, {"values": {"lr": 0.2}}]),
             "seeds": st.sampled_from([None, {"values": {"torch": 1}}, {"values": {"torch": 2}}]),
             "initiated_by": st.sampled_from(
-                [None, {"owner": "a", "who": {"$redactable": digest(1)}}, {"owner": "b", "who": {"$redactable": digest(2)}}]
+                [
+                    None,
+                    {"owner": "a", "who": {"$redactable": digest(1)}},
+                    {"owner": "b", "who": {"$redactable": digest(2)}},
+                ]
             ),
         }
     ),
@@ -62,7 +69,9 @@ registrations = st.builds(
 events = st.one_of(
     st.builds(
         event,
-        st.sampled_from(["queued", "running", "evaluating", "preempted", "resumed", "completed", "failed", "aborted"]),
+        st.sampled_from(
+            ["queued", "running", "evaluating", "preempted", "resumed", "completed", "failed", "aborted"]
+        ),
         minutes,
         attempts,
     ),

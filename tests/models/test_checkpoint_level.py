@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from random import Random
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from models.kinds.facts import LEVEL_ORDER, CheckpointLevel
 from models.lineage.checkpoint_level import Verdict, effective_level, latest_verdicts
@@ -58,15 +60,17 @@ def test_nothing_known_is_no_level() -> None:
 
 
 @given(verdicts, st.randoms(use_true_random=False))
-def test_order_and_repetition_change_nothing(found: list[Verdict], random: object) -> None:
+def test_order_and_repetition_change_nothing(found: list[Verdict], random: Random) -> None:
     shuffled = [*found, *found]
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert effective_level(shuffled) == effective_level(found)
     assert latest_verdicts(shuffled) == latest_verdicts(found)
 
 
 @given(verdicts, st.sampled_from(LEVEL_ORDER), st.integers(-1, 5))
-def test_failed_verdict_never_raises_the_level(found: list[Verdict], level: CheckpointLevel, hour: int) -> None:
+def test_failed_verdict_never_raises_the_level(
+    found: list[Verdict], level: CheckpointLevel, hour: int
+) -> None:
     failed = verdict(level, "failed", hour)
     assert rank(effective_level([*found, failed])) <= rank(effective_level(found))
 

@@ -28,6 +28,8 @@ INSTANT = timedelta(microseconds=1)
         ("running", timedelta(seconds=-5), 1, "running"),
         ("running", timedelta(0), None, "unknown"),
         ("queued", timedelta(days=400), None, "unknown"),
+        ("queued", timedelta(days=400), 1, "queued"),
+        ("preempted", timedelta(days=2), 600, "preempted"),
         ("completed", timedelta(days=400), 600, "completed"),
         ("failed", timedelta(days=400), None, "failed"),
         ("aborted", timedelta(days=400), 1, "aborted"),
@@ -41,7 +43,11 @@ def test_state_follows_the_end_then_the_silence(
 
 def test_filter_by_state_agrees_with_the_state_shown(database_urls: DatabaseUrls) -> None:
     """Each run is found under its own state and under no other, also a microsecond from the limit."""
-    silences = [timedelta(0), *(timedelta(seconds=60) + INSTANT * step for step in (-1, 0, 1)), timedelta(days=40)]
+    silences = [
+        timedelta(0),
+        *(timedelta(seconds=60) + INSTANT * step for step in (-1, 0, 1)),
+        timedelta(days=40),
+    ]
     runs: list[dict[str, object]] = []
     progress: list[dict[str, object]] = []
     for state in RunState:
@@ -55,9 +61,9 @@ def test_filter_by_state_agrees_with_the_state_shown(database_urls: DatabaseUrls
     database = filled(database_urls, runs, progress)
     seen: list[str] = []
     with database.read() as session:
-        for state in PRESENT_STATES:
-            found = list_runs(session, "team-a", RunFilter(state=state), NOW, None, len(runs))
-            assert {run.state for run in found} == {state}
+        for present in PRESENT_STATES:
+            found = list_runs(session, "team-a", RunFilter(state=present), NOW, None, len(runs))
+            assert {run.state for run in found} == {present}
             seen += [run.run_id for run in found]
         everything = list_runs(session, "team-a", RunFilter(), NOW, None, len(runs) + 1)
     database.dispose()
@@ -65,9 +71,7 @@ def test_filter_by_state_agrees_with_the_state_shown(database_urls: DatabaseUrls
     assert len(seen) == len(runs)
 
 
-def filled(
-    urls: DatabaseUrls, runs: list[dict[str, object]], progress: list[dict[str, object]]
-) -> Database:
+def filled(urls: DatabaseUrls, runs: list[dict[str, object]], progress: list[dict[str, object]]) -> Database:
     if urls.dialect == "sqlite":
         owner = Database(urls.migration_url)
         upgrade(owner)
@@ -94,6 +98,7 @@ def make_row(
         "started_at": None,
         "ended_at": None,
         "last_event_at": last_event_at,
+        "last_step": None,
         "heartbeat_seconds": heartbeat_seconds,
         "recipe_digest": None,
         "family_digest": None,

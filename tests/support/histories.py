@@ -1,10 +1,10 @@
 """A varied history, written through the ledger as the service writes it.
 
-Facts come late, twice, in parts and after a version was sealed; numbers are those whose canonical text differs from
-Python's; more than 256 records, so that a tree hash is stored and every pass over the log takes several chunks.
+Facts come late, twice, in parts and after a version was sealed; numbers are those whose canonical text
+differs from Python's; more than 256 records, so that a tree hash is stored and a pass takes several chunks.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from api.recording import Recorder
@@ -27,13 +27,12 @@ def digest(number: int) -> str:
     return f"sha256:{number:064x}"
 
 
-@dataclass
+@dataclass(frozen=True)
 class History:
-    """Writes facts with real keys; `stored` has every record in the order it was written."""
+    """Writes facts with real keys."""
 
     ledger: Ledger
     ring: KeyRing
-    stored: list[Stored] = field(default_factory=list)
 
     def actor(self, *roles: str, namespace: str = NAMESPACE, owner: str | None = None) -> Actor:
         created = create_key(self.ledger, self.ring, namespace=namespace, roles=roles, owner=owner)
@@ -52,12 +51,10 @@ class History:
     def add(self, actor: Actor, kind: str, body: dict[str, Any], key: str | None = None) -> Stored:
         """The first record of the post."""
         item = Recorder(self.ring.pepper).item(kind, actor, body, key)
-        stored = self.ledger.append(item).result(30)
-        self.stored += [record for record in stored if record.created]
-        return stored[0]
+        return self.ledger.append(item).result(30)[0]
 
 
-def write_history(ledger: Ledger, ring: KeyRing) -> History:
+def write_history(ledger: Ledger, ring: KeyRing) -> None:
     """Some 350 records: five runs in two namespaces, their products, verifications, versions, revocations."""
     history = History(ledger, ring)
     recorder = history.actor("recorder", owner="ada@example.org")
@@ -80,7 +77,6 @@ def write_history(ledger: Ledger, ring: KeyRing) -> History:
         author, "revocation", {"record": registered.digest, "effect": "contested", "reason": "which data?"}
     )
     revoke_key(ledger, author.key_id, namespace=NAMESPACE, reason="left the team")
-    return history
 
 
 def _write_late_facts(history: History, recorder: Actor, evaluator: Actor) -> None:

@@ -1,0 +1,109 @@
+"""What a process has one of: senders, the hasher, the stack of runs; and what happens at a fork and at the
+exit."""
+
+import atexit
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from shipworthy.hashing import Hasher
+from shipworthy.notices import say
+from shipworthy.sender import Sender, Watched, count_unsent
+from shipworthy.values import first_line
+
+if TYPE_CHECKING:
+    from shipworthy.runs import Run
+
+EXIT_SECONDS: Final = 5.0
+"""How long the end of a process may be held up, all runs together."""
+
+
+class Process:
+    """`runs` are those that have not ended, the youngest last; `begun` counts all that were begun."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+        self.begun = 0
+        self.hasher = Hasher()
+        self._senders: dict[tuple[str, str | None], Sender] = {}
+        self._offline: list[Watched] = []
+        self._hooked = False
+
+    def watch(self, watched: Watched, url: str | None, token: str | None) -> Sender | None:
+        """Has a run's journal sent from now on; None without a service."""
+        self._hook()
+        if url is None:
+            self._offline.append(watched)
+            return None
+        sender = self._senders.get((url, token))
+        if sender is None:
+            sender = self._senders[url, token] = Sender(url, token)
+        sender.watch(watched)
+        return sender
+
+    def flush(self, seconds: float, *, give_up: bool = False) -> bool:
+        """Waits until all is hashed and sent; False when something is left after so many seconds."""
+        deadline = time.monotonic() + seconds
+        hashed = self.hasher.wait(seconds)
+        # One after the other: nearly every process has one.
+        sent = [
+            each.flush(max(deadline - time.monotonic(), 0.0), give_up=give_up)
+            for each in self._senders.values()
+        ]
+        return hashed and all(sent)
+
+    def after_fork(self) -> None:
+        """In a new child: no threads and no locks of the parent's. What the child writes the parent sends."""
+        self.hasher = Hasher()
+        self._senders = {}
+        self._offline = []
+        for run in self.runs:
+            run.after_fork()
+
+    def at_exit(self) -> None:
+        for run in reversed(self.runs):
+            run.end_with_process(_uncaught())
+        self.flush(EXIT_SECONDS, give_up=True)
+        self._tell_what_is_left()
+
+    def _tell_what_is_left(self) -> None:
+        watched = [*self._offline, *(each for sender in self._senders.values() for each in sender.watched)]
+        kept: dict[Path, int] = {}
+        for each in watched:
+            folder = each.journal.folder
+            if folder is not None:
+                kept[folder.parent] = kept.get(folder.parent, 0) + count_unsent(each.journal)
+        for folder, count in kept.items():
+            if count:
+                where = _quoted(folder)
+                say(f"{count} records are kept, not sent yet; send them with: shipworthy sync {where}")
+        lost = sum(
+            each.journal.lost + each.journal.memory_count() + each.in_flight_count() for each in watched
+        )
+        if lost:
+            say(f"{lost} records are lost: neither a disk nor the service took them")
+
+    def _hook(self) -> None:
+        if not self._hooked:
+            self._hooked = True
+            atexit.register(self.at_exit)
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(after_in_child=self.after_fork)
+
+
+def _uncaught() -> str | None:
+    """The error that ends the process: the interpreter leaves it here when it prints it."""
+    error = getattr(sys, "last_value", None)
+    return None if error is None else f"{type(error).__name__}: {first_line(str(error))}"
+
+
+def _quoted(folder: Path) -> str:
+    import shlex
+
+    near = os.path.relpath(folder)
+    return shlex.quote(near if len(near) < len(str(folder)) else str(folder))
+
+
+PROCESS: Final = Process()

@@ -1,0 +1,64 @@
+"""Where records go: `SHIPWORTHY_URL`, `SHIPWORTHY_TOKEN`, `SHIPWORTHY_DIR`, each overruled by an argument."""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from shipworthy.errors import UsageError
+
+DEFAULT_FOLDER: Final = ".shipworthy"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`url` None means that everything stays in the journal until `shipworthy sync` sends it."""
+
+    url: str | None
+    token: str | None = field(repr=False)
+    folder: Path
+    strict: bool = False
+
+
+def read_settings(
+    url: str | None = None,
+    token: str | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    strict: bool = False,
+    environ: Mapping[str, str] = os.environ,
+) -> Settings:
+    """Raises UsageError for a URL that can't be one of a service."""
+    url = url or environ.get("SHIPWORTHY_URL", "").strip() or None
+    if url is not None:
+        check_url(url)
+        url = url.rstrip("/")
+    return Settings(
+        url=url,
+        token=token or environ.get("SHIPWORTHY_TOKEN", "").strip() or None,
+        # Made absolute now: programs change their working directory.
+        folder=Path(folder or environ.get("SHIPWORTHY_DIR", "") or DEFAULT_FOLDER).absolute(),
+        strict=strict,
+    )
+
+
+def check_url(url: str) -> None:
+    """Raises UsageError unless it is an http or https address without credentials."""
+    parts = urlsplit("")
+    with suppress(ValueError):
+        parts = urlsplit(url)
+    if not _is_address(parts) or not url.isprintable() or " " in url:
+        raise UsageError(
+            f"SHIPWORTHY_URL {url[:80]!r} is no address; write it like https://shipworthy.example.org"
+        )
+    if parts.username is not None or parts.query or parts.fragment:
+        raise UsageError("SHIPWORTHY_URL holds more than an address; the key belongs into SHIPWORTHY_TOKEN")
+
+
+def _is_address(parts: SplitResult) -> bool:
+    try:
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # The port is no number.
+        return False

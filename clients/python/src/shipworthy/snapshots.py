@@ -1,0 +1,140 @@
+"""Data as a run read it: named by the digest of its bytes, or by what is known, and never by a guess."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from shipworthy.errors import UsageError
+from shipworthy.values import Body, Json, plain
+
+IMMUTABLE_STORES: Final = frozenset({"iceberg", "delta", "lakefs", "dvc", "git", "object_version"})
+"""Kinds of version that name the same bytes for ever."""
+
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`body` is the record; give the snapshot to `run(data={role: snapshot})` or `evaluation(dataset=…)`."""
+
+    body: Body
+
+    @property
+    def digest(self) -> str | None:
+        digest = self.body.get("digest")
+        return digest if isinstance(digest, str) else None
+
+    @property
+    def grade(self) -> str:
+        """How well the data is identified: content, manifest, store, sampled, declared or none."""
+        return str(self.body["grade"])
+
+
+def snapshot(
+    source: str | os.PathLike[str],
+    *,
+    dataset: str | None = None,
+    version: tuple[str, str] | None = None,
+    row_count: int | None = None,
+) -> Snapshot:
+    """The snapshot of a local file or folder, hashed now, or of a URI as far as it is known.
+
+    `dataset` is "namespace/name"; `version` is (kind, value), such as ("lakefs", "9f3c…").
+    Raises UsageError when a local path has nothing to hash.
+    """
+    body, path = describe(source, dataset, version)
+    if row_count is not None:
+        body["row_count"] = row_count
+    if path is not None:
+        from shipworthy.formats.manifest import hash_tree, manifest_digest
+        from shipworthy.progress_bar import ProgressBar
+        from shipworthy.promises import fingerprint
+
+        try:
+            with ProgressBar(f"hashing {path.name}", int(str(fingerprint(path)["bytes"]))) as bar:
+                entries = hash_tree(path, bar.add)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path} can't be taken as a snapshot: {error}") from error
+        size = sum(entry.size for entry in entries)
+        body |= {"digest": manifest_digest(entries), "size_bytes": size, "grade": "content"}
+    return Snapshot(body)
+
+
+def describe(
+    source: str | os.PathLike[str], dataset: str | None = None, version: tuple[str, str] | None = None
+) -> tuple[Body, Path | None]:
+    """The snapshot's body, and the path to hash when the bytes are at hand and nothing better names them."""
+    text = os.fspath(source)
+    is_uri = isinstance(source, str) and _URI.match(text) is not None
+    uri = _without_secrets(text) if is_uri else text
+    body: Body = {"dataset": _dataset(uri, is_uri, dataset), "uri": uri[:2048]}
+    if version is not None:
+        kind, value = version
+        body |= {
+            "grade": "store" if kind in IMMUTABLE_STORES else "declared",
+            "version": {"kind": kind, "value": value},
+        }
+        return body, None
+    path = Path(text)
+    if is_uri:
+        body |= {
+            "grade": "none",
+            "reason": "only its address is known: neither a version nor a digest was given",
+        }
+    elif not path.exists():
+        body |= {"grade": "none", "reason": "there is no such file on the machine of the run"}
+    else:
+        return body, path
+    return body, None
+
+
+def describe_input(role: str, source: object, dataset: str | None = None) -> tuple[Body, Path | None]:
+    """One entry of a run's `inputs`, and the path whose digest is still to be added to it.
+
+    Raises UsageError for a source that is no snapshot, digest, path, URI or mapping.
+    """
+    if isinstance(source, Snapshot):
+        return {"role": role, "snapshot": source.body}, None
+    if isinstance(source, Mapping):
+        return {"role": role, "snapshot": plain(source)}, None
+    if isinstance(source, str) and _DIGEST.fullmatch(source):
+        return {"role": role, "digest": source}, None
+    if isinstance(source, str | os.PathLike):
+        body, path = describe(source, dataset)
+        return {"role": role, "snapshot": body}, path
+    raise UsageError(
+        f"data[{role!r}] is a {type(source).__name__}; give a path, a URI, a digest or shipworthy.snapshot(…)"
+    )
+
+
+def name_of(text: str) -> dict[str, Json]:
+    """Namespace and name of "namespace/name"; "default" is the namespace of a name alone."""
+    namespace, slash, name = text.partition("/")
+    if not slash:
+        namespace, name = "default", text
+    if not name.strip() or not namespace.strip():
+        raise UsageError(f"{text!r} is no name; write it like fraud/train")
+    return {"namespace": namespace, "name": name}
+
+
+def _dataset(uri: str, is_uri: bool, dataset: str | None) -> Json:
+    if dataset is not None:
+        return name_of(dataset)
+    if not is_uri:
+        return {"namespace": "file", "name": Path(uri).as_posix()[:512]}
+    parts = urlsplit(uri)
+    namespace = re.sub(r"[^A-Za-z0-9._/:@-]", "-", f"{parts.scheme}://{parts.netloc}")[:256]
+    return {"namespace": namespace, "name": (parts.path.strip("/") or "/")[:512]}
+
+
+def _without_secrets(uri: str) -> str:
+    """Without user, password, query and fragment: signed addresses carry keys there."""
+    scheme, _, rest = uri.partition("://")
+    rest = rest.partition("?")[0].partition("#")[0]
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"

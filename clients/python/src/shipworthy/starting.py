@@ -1,0 +1,165 @@
+"""`shipworthy.run`: from its arguments and what the machine tells to the first lines of a journal."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from shipworthy.capture.config import capture_config
+from shipworthy.errors import UsageError
+from shipworthy.formats.times import format_instant
+from shipworthy.identity import new_run_id
+from shipworthy.journal import make_folder
+from shipworthy.notices import warn_once
+from shipworthy.placing import Place, find_place
+from shipworthy.process import PROCESS
+from shipworthy.runs import Run
+from shipworthy.settings import Settings, read_settings
+from shipworthy.signals import Preemption, watch_for_preemption
+from shipworthy.snapshots import describe_input, name_of
+from shipworthy.values import Body, Json, encode, first_line
+
+HEARTBEAT_SECONDS: Final = 600
+SPLIT_BYTES: Final = 200 * 2**10
+"""A registration of more bytes goes as one record for each part: the service takes 256 KiB a record."""
+
+
+def run(
+    job: str,
+    *,
+    config: object = None,
+    data: Mapping[str, object] | None = None,
+    team: str | None = None,
+    tags: Mapping[str, object] | None = None,
+    pipeline: str | None = None,
+    experiment: str | None = None,
+    priority: str | None = None,
+    initiated_by: str | None = None,
+    parent_run_id: str | None = None,
+    run_id: str | None = None,
+    resume_from: str | os.PathLike[str] | None = None,
+    capture: bool = True,
+    on_sigterm: Preemption | None = None,
+    url: str | None = None,
+    token: str | None = None,
+    dir: str | os.PathLike[str] | None = None,
+    strict: bool = False,
+) -> Run:
+    """Starts to record a run; use it in a `with`, or end it with `finish()`.
+
+    `job` is "namespace/name". `data` says by role what is read: a path (hashed in the background), a URI, a
+    digest or `shipworthy.snapshot(…)`. `resume_from` is a checkpoint of an earlier attempt: the run goes on
+    under its id. `on_sigterm` "preempted" or "aborted" records that state when the process is told to end;
+    without it no signal handler is set. Only a `strict` run raises.
+    """
+    try:
+        settings = read_settings(url, token, dir, strict)
+    except UsageError as error:
+        if strict:
+            raise
+        warn_once("settings", f"{error}; records stay in the journal")
+        settings = read_settings("", token, dir, strict, {**os.environ, "SHIPWORTHY_URL": ""})
+    try:
+        return _start(
+            settings,
+            job,
+            described={
+                "team": team,
+                "pipeline": pipeline,
+                "experiment": experiment,
+                "priority": priority,
+                "initiated_by": initiated_by,
+                "parent_run_id": parent_run_id,
+                "tags": None if tags is None else {str(name): str(value) for name, value in tags.items()},
+            },
+            run_id=run_id,
+            config=config,
+            data=data or {},
+            resume_from=resume_from,
+            capture=capture,
+            on_sigterm=on_sigterm,
+        )
+    except Exception as error:
+        if strict:
+            raise
+        warn_once("use:run", f"shipworthy.run: {first_line(str(error))}; the run is not recorded")
+        return _Unrecorded(Place(new_run_id()), None, settings, None)
+
+
+def _start(
+    settings: Settings,
+    job: str,
+    *,
+    described: Mapping[str, Json],
+    run_id: str | None,
+    config: object,
+    data: Mapping[str, object],
+    resume_from: str | os.PathLike[str] | None,
+    capture: bool,
+    on_sigterm: Preemption | None,
+) -> Run:
+    name: Json = name_of(job)
+    place = find_place(settings.folder, run_id, resume_from, PROCESS.begun)
+    PROCESS.begun += 1
+    began = format_instant(datetime.now(UTC))
+    run = Run(place, name, settings, make_folder(settings.folder, place.run_id))
+    lines: list[tuple[str, Body]] = []
+    later: dict[str, object] = {}
+    if place.leads:
+        body: Body = {
+            "run_id": place.run_id,
+            "job": name,
+            "started_at": began,
+            "heartbeat": {"expected": True, "limit_seconds": HEARTBEAT_SECONDS},
+            **{key: value for key, value in described.items() if value is not None},
+        }
+        if place.resumed_from is not None:
+            body["resumed_from"] = {"checkpoint": place.resumed_from}
+        body["inputs"], later = _inputs(data, settings.strict)
+        lines = _registrations(body, _ingredients(run, config) if capture else {})
+    PROCESS.runs.append(run)
+    run.start(lines)
+    for role, source in later.items():
+        run.snapshot(source, role=role)
+    if on_sigterm is not None:
+        run.on_end(watch_for_preemption(run, on_sigterm))
+    return run
+
+
+def _inputs(data: Mapping[str, object], strict: bool) -> tuple[list[Json], dict[str, object]]:
+    """What is known of the data already, and what has to be hashed first."""
+    known: list[Json] = []
+    later: dict[str, object] = {}
+    for role, source in data.items():
+        try:
+            given, path = describe_input(role, source)
+        except (UsageError, OSError) as error:
+            if strict:
+                raise
+            warn_once(f"input:{role}", f"{error}; it is not recorded")
+            continue
+        if path is None:
+            known.append(given)
+        else:
+            later[role] = source
+    return known, later
+
+
+def _registrations(body: Body, parts: Body) -> list[tuple[str, Body]]:
+    """One record, or one for each part where together they would be too large for one."""
+    whole = {**body, **parts}
+    if len(encode(whole)) <= SPLIT_BYTES:
+        return [("run.registered", whole)]
+    identity: Body = {"run_id": body["run_id"], "job": body["job"]}
+    return [("run.registered", body), *(("run.registered", {**identity, key: parts[key]}) for key in parts)]
+
+
+def _ingredients(run: Run, config: object) -> Body:
+    return {} if config is None else {"config": capture_config(config).document}
+
+
+class _Unrecorded(Run):
+    """Stands in for a run whose arguments can't be recorded: training goes on, every call does nothing."""
+
+    def _append(self, line: bytes) -> None:
+        return

@@ -1,0 +1,123 @@
+"""`shipworthy sync DIR`: sends what journals hold, of any machine and also of a run that still goes on."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shipworthy.chunks import count_lines
+from shipworthy.delivery import Outcome, send_journal
+from shipworthy.errors import JournalError
+from shipworthy.identity import is_run_id
+from shipworthy.locks import is_locked
+from shipworthy.settling import append_lines, settle_promises
+from shipworthy.state import read_state
+from shipworthy.transport import Transport
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """`sent` lines the service took, `refused` ones it will never take (kept in `.refused` beside the
+    journal), `kept` ones still to send; `unhashed` files lie on another machine or belong to a run that still
+    goes on."""
+
+    journals: int = 0
+    runs: int = 0
+    sent: int = 0
+    refused: int = 0
+    kept: int = 0
+    unhashed: int = 0
+    busy: int = 0
+
+
+def sync_folder(
+    folder: Path,
+    url: str,
+    token: str | None,
+    *,
+    again: bool = False,
+    on_journal: Callable[[Path], None] | None = None,
+) -> SyncReport:
+    """Sends every journal below a SHIPWORTHY_DIR or the folder of one run.
+
+    Doing it twice is harmless; `again` tries also what was refused before. Raises JournalError when the
+    folder holds no journal, NotDelivered when the service does not take what is sent: then call it again
+    later.
+    """
+    journals = list(find_journals(folder))
+    if not journals:
+        raise JournalError(f"{folder} holds no journal; give the folder that SHIPWORTHY_DIR named")
+    report = SyncReport(journals=len(journals), runs=len({path.parent for path in journals}))
+    transport = Transport(url, token)
+    try:
+        for path in journals:
+            if on_journal is not None:
+                on_journal(path)
+            if again:
+                _resend_refused(path)
+            _send_whole(path, transport, report)
+    finally:
+        transport.close()
+    return report
+
+
+def find_journals(folder: Path) -> Iterator[Path]:
+    """Journals of the run that the folder belongs to, or of all runs in it."""
+    folder = folder.absolute()
+    if is_run_id(folder.name):
+        yield from sorted(folder.glob("*.jsonl"))
+        return
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as items:
+        names = sorted(item.name for item in items if is_run_id(item.name))
+    for name in names:
+        yield from sorted((folder / name).glob("*.jsonl"))
+
+
+def count_kept(folder: Path) -> int:
+    """Lines of all journals below the folder that the service does not have yet."""
+    return sum(
+        count_lines(path, read_state(path.with_suffix(".state")).sent) for path in find_journals(folder)
+    )
+
+
+def _send_whole(path: Path, transport: Transport, report: SyncReport) -> None:
+    outcome = _send(path, transport, report)
+    pending = read_state(path.with_suffix(".state")).pending
+    if outcome.busy or not pending:
+        return
+    if is_locked(path):
+        report.unhashed += len(pending)
+        return
+    settled, left = settle_promises(path, pending)
+    report.unhashed += left
+    if settled:
+        _send(path, transport, report)
+
+
+def _send(path: Path, transport: Transport, report: SyncReport) -> Outcome:
+    try:
+        outcome = send_journal(path, transport, lambda stretch: True)
+    except OSError as error:
+        raise JournalError(
+            f"{path} can't be sent: {error.strerror or error}; copy the folder to a writable place"
+        ) from error
+    report.sent += outcome.lines - outcome.refused
+    report.refused += outcome.refused
+    if outcome.busy:
+        report.busy += 1
+        report.kept += count_lines(path, read_state(path.with_suffix(".state")).sent)
+    return outcome
+
+
+def _resend_refused(path: Path) -> None:
+    """Puts refused lines at the end of their journal, to be tried once more: with another key, a newer
+    service."""
+    refused = path.with_suffix(".refused")
+    if is_locked(path) or not refused.exists():
+        return
+    # Cut out as they are: parsing and writing them again could change a number, and with it the content.
+    lines = [line[line.index(b',"line":') + 8 : -1] for line in refused.read_bytes().splitlines()]
+    append_lines(path, lines)
+    refused.unlink()

@@ -1,0 +1,156 @@
+"""Requests to the service: one kept connection, short timeouts, no redirects, no proxies of the
+environment."""
+
+import json
+import time
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from shipworthy.errors import NotDelivered, Trouble
+from shipworthy.values import Json, first_line
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection, HTTPResponse
+
+CONNECT_SECONDS: Final = 2.0
+READ_SECONDS: Final = 5.0
+MAX_ANSWER_BYTES: Final = 32 * 2**20
+MAX_RETRY_AFTER: Final = 3600.0
+COMPRESS_FROM: Final = 1024
+"""Bodies of fewer bytes are sent plain."""
+
+
+class Transport:
+    """Not safe for use by several threads at once; `close` between uses costs one connection."""
+
+    def __init__(self, url: str, token: str | None) -> None:
+        parts = urlsplit(url)
+        self._secure = parts.scheme == "https"
+        self._host = parts.hostname or ""
+        self._port = parts.port
+        self._prefix = parts.path.rstrip("/")
+        self._token = token
+        self._connection: HTTPConnection | None = None
+
+    def post(self, path: str, body: bytes, content_type: str = "application/json") -> Json:
+        """The JSON of the answer. Raises NotDelivered for everything but 200 and 201."""
+        headers = {"Content-Type": content_type}
+        if len(body) >= COMPRESS_FROM:
+            import gzip
+
+            headers["Content-Encoding"] = "gzip"
+            body = gzip.compress(body, 1, mtime=0)
+        return self._exchange("POST", path, body, headers)
+
+    def put_blob(self, digest: str, body: bytes) -> None:
+        """Raises NotDelivered."""
+        self._exchange("PUT", f"/v1/blobs/{digest}", body, {"Content-Type": "application/octet-stream"})
+
+    def get(self, path: str) -> Json:
+        """Raises NotDelivered."""
+        return self._exchange("GET", path, b"", {})
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _exchange(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Json:
+        import http.client
+        import socket
+        import ssl
+
+        headers["Accept"] = "application/json"
+        headers["User-Agent"] = "shipworthy-client"
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        kept = self._connection is not None
+        try:
+            try:
+                response = self._send(method, path, body, headers)
+            except (ConnectionError, http.client.RemoteDisconnected):
+                # A kept connection may have been closed meanwhile. Sending twice is harmless: all is keyed.
+                if not kept:
+                    raise
+                self.close()
+                response = self._send(method, path, body, headers)
+            data = response.read(MAX_ANSWER_BYTES)
+            if response.will_close:
+                self.close()
+            return _answer(response, data)
+        except NotDelivered:
+            # What is left of a strange answer must not be read as the next one.
+            self.close()
+            raise
+        except socket.gaierror as error:
+            trouble, why = Trouble.NAME, f"{self._host}: {error.strerror}"
+        except ssl.SSLError as error:
+            trouble, why = Trouble.TLS, error.reason or str(error)
+        except TimeoutError:
+            trouble, why = Trouble.SILENT, f"{self._host} took more than {READ_SECONDS:.0f} s"
+        except OSError as error:
+            trouble, why = Trouble.UNREACHABLE, f"{self._host}: {error.strerror or error}"
+        except (http.client.HTTPException, ValueError) as error:
+            trouble, why = Trouble.STRANGE, f"{type(error).__name__}: {first_line(str(error), 200)}"
+        self.close()
+        raise NotDelivered(trouble, why)
+
+    def _send(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> "HTTPResponse":
+        connection = self._connection or self._connect()
+        self._connection = connection
+        connection.request(method, self._prefix + path, body, headers)
+        return connection.getresponse()
+
+    def _connect(self) -> "HTTPConnection":
+        from http.client import HTTPConnection, HTTPSConnection
+
+        connection: HTTPConnection
+        if self._secure:
+            import ssl
+
+            context = ssl.create_default_context()
+            connection = HTTPSConnection(self._host, self._port, timeout=CONNECT_SECONDS, context=context)
+        else:
+            connection = HTTPConnection(self._host, self._port, timeout=CONNECT_SECONDS)
+        connection.connect()
+        connection.sock.settimeout(READ_SECONDS)
+        return connection
+
+
+def _answer(response: "HTTPResponse", data: bytes) -> Json:
+    status = response.status
+    found: Json = None
+    if "json" in (response.getheader("Content-Type") or ""):
+        try:
+            found = json.loads(data)
+        except ValueError:
+            raise NotDelivered(Trouble.STRANGE, f"its answer {status} is cut or no JSON") from None
+    if status in (200, 201) and found is not None:
+        return found
+    detail = str(found["detail"]) if isinstance(found, dict) and "detail" in found else f"it answers {status}"
+    detail = first_line(detail, 300)
+    if status in (429, 503):
+        raise NotDelivered(Trouble.BUSY, detail, _seconds(response.getheader("Retry-After")))
+    if status in (401, 403, 407):
+        raise NotDelivered(Trouble.KEY, detail)
+    if status >= 500:
+        raise NotDelivered(Trouble.FAULT, detail, _seconds(response.getheader("Retry-After")))
+    if 300 <= status < 400:
+        raise NotDelivered(
+            Trouble.STRANGE, f"it sends to another address ({status}); give SHIPWORTHY_URL that one"
+        )
+    raise NotDelivered(Trouble.STRANGE, detail)
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Seconds of a Retry-After header, which holds a number or an HTTP date (RFC 9110 section 10.2.3)."""
+    if retry_after is None:
+        return None
+    if retry_after.strip().isdigit():
+        return min(float(retry_after), MAX_RETRY_AFTER)
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return min(max(parsedate_to_datetime(retry_after).timestamp() - time.time(), 0.0), MAX_RETRY_AFTER)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,76 @@
+"""What the documents say is true: the tour runs, and nothing that users meet is left out."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from api import settings as settings_module
+from api.errors import STATUS
+
+ROOT = Path(__file__).parent.parent
+
+
+def blocks(document: str, language: str) -> list[str]:
+    """The fenced code blocks of a document."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_readme_tour_runs_as_written(tmp_path: Path) -> None:
+    tour = blocks("README.md", "bash")
+    assert len(tour) >= 5
+    script = "\n".join(["set -euo pipefail", "trap 'kill $(jobs -p); wait' EXIT", *tour])
+    script = script.replace("8470", str(free_port()))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SHIPWORTHY_")}
+    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"schema": "shipworthy.lineage/1"' in done.stdout
+    assert "the image is named by a tag, which can be moved" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md")),
+    ],
+)
+def test_relative_links_lead_somewhere(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    targets = [link for link in re.findall(r"\]\(([^)#]+)", text) if not link.startswith("http")]
+    assert [link for link in targets if not (ROOT / document).parent.joinpath(link).exists()] == []
+
+
+def test_every_setting_is_in_the_operations_page() -> None:
+    source = Path(settings_module.__file__).read_text(encoding="utf-8")
+    named = set(re.findall(r'"(SHIPWORTHY_[A-Z_]+)"', source)) | {"SHIPWORTHY_DATA"}
+    page = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    assert {name for name in named if f"`{name}`" not in page} == set()
+
+
+def test_every_error_code_has_a_row_that_says_what_to_do() -> None:
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (?:\d{3}|–) \| `([a-z_]+)` \| (.+) \|$", page, flags=re.MULTILINE))
+    assert {error.code for error in STATUS} - set(rows) == set()
+    assert all(len(advice) > 20 for advice in rows.values())
