@@ -15,10 +15,13 @@ REPORT := || { status=$$?; [ $$status -ne 5 ] || echo "No test was collected, wh
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install test test-live check format bench lock clean
+.PHONY: help demo install test test-live check format bench lock clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.projects $(VENV)/.demo ## Start the service, record real runs, show a lineage (ONCE=1: then stop)
+	$(BIN)/python tools/demo.py
 
 install: $(VENV)/.projects ## Fill .venv with pinned requirements and both projects, editable
 
@@ -46,7 +49,7 @@ bench: $(VENV)/.projects $(MLFLOW_VENV)/.requirements ## Run benchmarks/bench_*.
 	exit $$failed
 
 lock: ## Compile requirements/*.in again (needs uv; UPGRADE=--upgrade for new versions)
-	for name in server dev live mlflow; do \
+	for name in server dev live demo mlflow; do \
 		$(LOCK) $(UPGRADE) requirements/$$name.in -o requirements/$$name.txt || exit 1; \
 	done
 
@@ -65,6 +68,10 @@ $(VENV)/.requirements: requirements/live.txt | $(BIN)/pip
 
 $(VENV)/.projects: $(VENV)/.requirements pyproject.toml clients/python/pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e . -e clients/python
+	@touch $@
+
+$(VENV)/.demo: requirements/demo.txt $(VENV)/.requirements
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/demo.txt
 	@touch $@
 
 $(MLFLOW_VENV)/.requirements: requirements/mlflow.txt

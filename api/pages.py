@@ -8,7 +8,6 @@ import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Query
@@ -22,7 +21,6 @@ MAX_LIMIT: Final = 500
 JSON: Final = "application/json"
 _VERSION: Final = 1
 _MAX_CURSOR: Final = 4096
-NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="items in this page")]
 After = Annotated[str | None, Query(description="`next` of the page before; leave it out for the first page")]
@@ -105,15 +103,11 @@ def dump(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def extended(document: str, members: Mapping[str, Any], stated: Mapping[str, Any] = NOTHING) -> str:
+def extended(document: str, members: Mapping[str, Any]) -> str:
     """A stored JSON object with further members, its own text passed on as it is.
 
-    The object is not empty and has no member of the names in `members`; it may have those in `stated`, which
-    are added when whoever sent it relied on their defaults.
+    The object is not empty and has no member of these names.
     """
-    if stated:
-        sent = json.loads(document)
-        members = {name: value for name, value in stated.items() if name not in sent} | dict(members)
     return f"{document[:-1]},{dump(members)[1:]}"
 
 

@@ -56,7 +56,12 @@ class Actor:
     @cached_property
     def envelope(self) -> bytes:
         """The `actor` member of a record's envelope, in canonical bytes."""
-        member: dict[str, JsonValue] = {"auth": self.auth, "id": self.key_id, "owner": self.owner}
+        member: dict[str, JsonValue] = {
+            "auth": self.auth,
+            "id": self.key_id,
+            "level": self.level,
+            "owner": self.owner,
+        }
         if self.who is not None:
             member["who"] = {"$redactable": self.who}
         return canonicalize(member)

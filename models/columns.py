@@ -29,7 +29,7 @@ class UTCDateTime(TypeDecorator[datetime]):
     impl = DateTime(timezone=True)
     cache_ok = True
 
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[object]:
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[str] | TypeEngine[datetime]:
         if dialect.name == "sqlite":
             return dialect.type_descriptor(String(26))
         return dialect.type_descriptor(DateTime(timezone=True))
@@ -50,5 +50,5 @@ class UTCDateTime(TypeDecorator[datetime]):
             return None
         if isinstance(value, str):
             return datetime.fromisoformat(value).replace(tzinfo=UTC)
-        converted: datetime = value.astimezone(UTC)
-        return converted
+        assert isinstance(value, datetime)
+        return value.astimezone(UTC)

@@ -130,7 +130,7 @@ def _sqlite_engine(url: str) -> Engine:
 def durability(connection: Connection) -> dict[str, str]:
     """The settings on which "acknowledged" rests, as the database reports them."""
     if connection.dialect.name == "sqlite":
-        names = ("journal_mode", "synchronous")
-        return {name: str(connection.execute(text(f"PRAGMA {name}")).scalar()) for name in names}
-    names = ("fsync", "synchronous_commit", "full_page_writes")
-    return {name: str(connection.execute(text(f"SHOW {name}")).scalar()) for name in names}
+        ask, names = "PRAGMA", ["journal_mode", "synchronous"]
+    else:
+        ask, names = "SHOW", ["fsync", "synchronous_commit", "full_page_writes"]
+    return {name: str(connection.execute(text(f"{ask} {name}")).scalar()) for name in names}

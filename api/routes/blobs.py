@@ -61,6 +61,7 @@ class _Services(Protocol):
     "/v1/blobs/{digest}",
     status_code=201,
     response_class=JSONResponse,
+    summary="Store bytes under their digest",
     openapi_extra={"requestBody": {"required": True, "content": _BINARY}},
     responses={
         200: {"description": "The namespace had the blob already.", "content": _STORED},
@@ -86,6 +87,7 @@ async def put_blob(digest: BlobDigest, request: Request) -> Response:
 @router.get(
     "/v1/blobs/{digest}",
     response_class=StreamingResponse,
+    summary="The bytes behind a digest",
     responses={
         200: {"description": "The bytes.", "content": _BINARY},
         206: {"description": "The part that the Range header asked for.", "content": _BINARY},
@@ -109,7 +111,10 @@ async def get_blob(digest: BlobDigest, request: Request) -> Response:
 
 
 @router.head(
-    "/v1/blobs/{digest}", response_class=Response, responses={200: {"description": "The blob exists."}}
+    "/v1/blobs/{digest}",
+    response_class=Response,
+    summary="Whether there are bytes behind a digest, and how many",
+    responses={200: {"description": "The blob exists."}},
 )
 async def head_blob(digest: BlobDigest, request: Request) -> Response:
     """Whether the blob exists and its size, as GET would answer. Any key of the namespace."""

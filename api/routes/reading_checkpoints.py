@@ -1,6 +1,7 @@
 """One checkpoint by its digest: who saved it, who looked at it, how far it is proven."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -25,7 +26,7 @@ from models.fields import instant_text
 from models.kinds.facts import LEVEL_ORDER
 from models.lineage.checkpoint_level import Verdict, effective_level, latest_verdicts
 from models.lineage.checkpoint_queries import get_savers, latest_verifications, list_verifications
-from models.lineage.marks import marks_at
+from models.lineage.marks import Mark, marks_at
 from models.lineage.queries import Document
 from shipworthy.formats.digests import DIGEST_PATTERN
 
@@ -43,13 +44,14 @@ def get_checkpoint(digest: DigestPath, request: Request, actor: CurrentActor) ->
     with services_of(request).database.read() as session:
         saved = get_savers(session, namespace, digest, MAX_SAVERS)
         facts = [one.fact for one in saved]
-        verdicts = [*(one.claim for one in saved), *latest_verifications(session, namespace, digest)]
         rows = list_verifications(session, namespace, digest, None, DEFAULT_LIMIT + 1)
         marks = marks_at(session, namespace, [row.position for row in (*facts, *rows)])
+        claims = [one.claim for one in saved if not _is_revoked(marks.get(one.fact.position, ()))]
+        verdicts = [*claims, *latest_verifications(session, namespace, digest)]
 
     def shown(row: Document) -> str:
         members = {"position": row.position, "marks": marks_json(marks.get(row.position, ()))}
-        return extended(row.document, members, row.stated)
+        return extended(row.document, members)
 
     latest = latest_verdicts(verdicts)
     head = {
@@ -96,6 +98,10 @@ def get_verifications(
             row.document, {"position": row.position, "marks": marks_json(marks.get(row.position, ()))}
         ),
     )
+
+
+def _is_revoked(marks: Sequence[Mark]) -> bool:
+    return any(mark.effect == "revoked" for mark in marks)
 
 
 def _scope(namespace: str, digest: str) -> list[str]:

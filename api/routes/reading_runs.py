@@ -168,7 +168,7 @@ def _facts(
         return list_facts_of_run(session, table, actor.namespace, run_id, position, limit + 1)
 
     def render(row: Document, marks: list[dict[str, Any]]) -> str:
-        return extended(row.document, {"position": row.position, "marks": marks}, row.stated)
+        return extended(row.document, {"position": row.position, "marks": marks})
 
     return _of_run(table.__name__, run_id, request, actor, limit, after, read, render)
 

@@ -58,8 +58,8 @@ def backup(
     """Writes a backup to a new or empty folder; the manifest, written last, makes it one.
 
     `blobs` is the folder of the blob store, None when an object store keeps them. Raises InvalidInput when
-    the target is taken or a blob no longer hashes to its name (then there is no backup), StartRefused when the
-    database has another schema or no log.
+    the target is taken or a blob no longer hashes to its name (then there is no backup), StartRefused when
+    the database has another schema or no log.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidInput(f"{target} is not empty; name a new folder for the backup")

@@ -63,8 +63,9 @@ def commit_items(
             outcomes.append(refusal)
     if not accepted:
         return Committed(head, outcomes)
-    rows = [_record_row(entry, draft) for entry, draft in accepted]
-    frontier, nodes = tree.extend(head.frontier, [row["leaf_hash"] for row in rows])
+    leaves = [leaf_hash(leaf_entry(draft.digest, draft.kind.name)) for _, draft in accepted]
+    rows = [_record_row(entry, draft, leaf) for (entry, draft), leaf in zip(accepted, leaves, strict=True)]
+    frontier, nodes = tree.extend(head.frontier, leaves)
     insert_rows(connection, Record, rows)
     insert_rows(connection, TreeNode, [{"level": a, "index": b, "hash": c} for a, b, c in nodes])
     write_views(workspace)
@@ -122,7 +123,7 @@ def _conflict(draft: Draft) -> ShipworthyError:
     return changed_content(draft.kind.name, draft.fact)
 
 
-def _record_row(entry: Entry, draft: Draft) -> dict[str, object]:
+def _record_row(entry: Entry, draft: Draft, leaf: bytes) -> dict[str, object]:
     return {
         "position": entry.position,
         "digest": draft.digest,
@@ -134,5 +135,5 @@ def _record_row(entry: Entry, draft: Draft) -> dict[str, object]:
         "level": draft.level,
         "recorded_at": entry.recorded_at,
         "payload": draft.payload,
-        "leaf_hash": leaf_hash(leaf_entry(draft.digest, draft.kind.name)),
+        "leaf_hash": leaf,
     }

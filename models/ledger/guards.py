@@ -1,7 +1,7 @@
 """Append-only, checked: at start the database's guards are compared with what they must be.
 
-Alembic's batch mode drops every trigger of a table on SQLite without a word, and an owner can disable triggers on
-PostgreSQL; a service that started all the same would keep a ledger that can be rewritten.
+Alembic's batch mode drops every trigger of a table on SQLite without a word, and an owner can disable triggers
+on PostgreSQL; a service that started all the same would keep a ledger that can be rewritten.
 """
 
 from pathlib import Path

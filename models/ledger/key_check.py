@@ -58,7 +58,9 @@ class KeyCheck:
             self.revoked.add(entry.fact.key_id)
 
     def _actor_problems(self, entry: Entry, actor: dict[str, Any]) -> Iterator[str]:
-        """The level is no part of the signed bytes: it must be that of the key that made the record."""
+        """Row, signed bytes and the key that made the record must name one level."""
+        if actor.get("level") != entry.level:
+            yield f"says level {actor.get('level')!r:.40}, its row {entry.level}"
         if actor["auth"] == "system" and entry.level != EvidenceLevel.SERVER_RUN:
             yield f"was made by the service, but its level is {entry.level}"
         if actor["auth"] != "key":

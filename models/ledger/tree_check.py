@@ -50,7 +50,7 @@ class TreeCheck:
         self._restored: dict[int, str] = {}
 
     def feed(self, records: Sequence[StoredRecord], restored: dict[int, str]) -> None:
-        """`restored` has the origin that each `log.restored` among the records takes over from, by position."""
+        """`restored` has the origin that each `log.restored` record takes over from, by position."""
         self._restored |= restored
         at = 0
         while at < len(records):

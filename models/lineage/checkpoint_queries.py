@@ -54,7 +54,7 @@ def _saved(row: Any) -> Saved:  # noqa: ANN401 - a row of the statement above
     # Without a time of saving the training-state time stands in: earlier, so that a later check overrules it.
     when = row.trained_until if completed is None else parse_instant(completed)
     claim = Verdict(CheckpointLevel(row.level), True, when, document["evidence_level"])
-    return Saved(Document(row.position, row.document, {"level": row.level}), claim)
+    return Saved(Document(row.position, row.document), claim)
 
 
 def latest_verifications(session: Session, namespace: str, digest: str) -> list[Verdict]:

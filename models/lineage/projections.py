@@ -86,7 +86,7 @@ def checkpoint_saved(workspace: Workspace, entry: Entry) -> None:
             "trained_until": fact.trained_until,
             "level": fact.level,
             "position": entry.position,
-            "document": _document(entry),
+            "document": _document(entry, level=fact.level),
         },
     )
 
@@ -122,7 +122,7 @@ def artifact(workspace: Workspace, entry: Entry) -> None:
             "digest": fact.digest,
             "role": fact.role,
             "position": entry.position,
-            "document": _document(entry),
+            "document": _document(entry, role=fact.role),
         },
     )
 
@@ -157,7 +157,7 @@ def model_version(workspace: Workspace, entry: Entry) -> None:
             "run_id": entry.run_id,
             "record": entry.digest,
             "position": entry.position,
-            "document": _document(entry),
+            "document": _document(entry, registry=fact.registry),
         },
     )
     before = _current(workspace, entry)
@@ -283,9 +283,10 @@ def _link(workspace: Workspace, entry: Entry, direction: str, kind: str, role: s
     )
 
 
-def _document(entry: Entry) -> str:
-    """What answers show of a fact: its body, the record it stands in and how independent its maker was."""
-    return _json({**entry.body, "record": entry.digest, "evidence_level": entry.level})
+def _document(entry: Entry, **stated: str) -> str:
+    """What answers show of a fact: its body with the defaults that it relied on, the record it stands in and how
+    independent its maker was."""
+    return _json({**stated, **entry.body, "record": entry.digest, "evidence_level": entry.level})
 
 
 def _json(document: Mapping[str, Any]) -> str:

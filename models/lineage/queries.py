@@ -3,8 +3,7 @@
 Lists of facts are newest first by log position; names of data sets and models are in the order of their text.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlalchemy import select, text, tuple_
 from sqlmodel import Session, col
@@ -21,14 +20,10 @@ from models.lineage.tables import (
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A fact as JSON text and the log position of its record.
-
-    `stated` has columns that the text leaves out when whoever sent it relied on their defaults.
-    """
+    """A fact as JSON text and the log position of its record."""
 
     position: int
     document: str
-    stated: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +51,15 @@ def list_facts_of_run(
     limit: int,
 ) -> list[Document]:
     """A run's checkpoints, artifacts or evaluations recorded before log position `after`, newest first."""
-    stated = {"role": col(Artifact.role)} if table is Artifact else {}
-    if table is Checkpoint:
-        stated = {"level": col(Checkpoint.level)}
     statement = (
-        select(col(table.position), col(table.document), *stated.values())
+        select(col(table.position), col(table.document))
         .where(col(table.namespace) == namespace, col(table.run_id) == run_id)
         .order_by(col(table.position).desc())
         .limit(limit)
     )
     if after is not None:
         statement = statement.where(col(table.position) < after)
-    return [
-        Document(position, document, dict(zip(stated, values, strict=True)))
-        for position, document, *values in session.connection().execute(statement)
-    ]
+    return [Document(*row) for row in session.connection().execute(statement)]
 
 
 def list_datasets(

@@ -65,7 +65,7 @@ def test_record_is_in_the_keys_namespace_and_holds_neither_secret_nor_address(
     record = json.loads(payload)
     assert namespace == record["ns"] == "team-a"
     assert record["kind"] == "key.created"
-    assert record["actor"] == {"auth": "system", "id": "system", "owner": None}
+    assert record["actor"] == {"auth": "system", "id": "system", "level": "server_run", "owner": None}
     assert record["body"]["key_id"] == made.key_id
     assert record["body"]["roles"] == ["approver"]
     parsed = parse_token(made.token)

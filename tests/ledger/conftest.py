@@ -45,7 +45,7 @@ class Written:
         return fsck(self.database, self.ring.log_key, self.head_file)
 
     def rewrite(self, *statements: str, **values: object) -> None:
-        """Changes rows past the guards, as the owner of the tables can, and leaves the guards as they were."""
+        """Changes rows past the guards, as the owner of the tables can, and puts the guards back."""
         owner = Database(self.urls.migration_url)
         try:
             with owner.connection() as connection:

@@ -60,7 +60,8 @@ def test_backup_restores_into_either_database(
     with written.database.connection() as connection:
         connection.execute(
             text(
-                "INSERT INTO run_progress VALUES ('team-a', :run, 'rank 0', 7, NULL, '2026-05-01 12:00:00.000001')"
+                "INSERT INTO run_progress VALUES "
+                "('team-a', :run, 'rank 0', 7, NULL, '2026-05-01 12:00:00.000001')"
             ),
             {"run": run_id(4)},
         )

@@ -57,7 +57,8 @@ PLANTED = {
         r"record 5 has a leaf hash that is not that of its digest and kind",
     ),
     "kind": (
-        "UPDATE record SET kind = 'artifact' WHERE position = (SELECT min(position) FROM record WHERE kind = 'snapshot')",
+        "UPDATE record SET kind = 'artifact' WHERE position = "
+        "(SELECT min(position) FROM record WHERE kind = 'snapshot')",
         r"record \d+ says kind 'snapshot', its row artifact",
     ),
     "namespace": (
@@ -181,7 +182,7 @@ def test_planted_corruption_is_named(written: Written, planted: str) -> None:
 
 
 def test_rewritten_log_with_new_signatures_is_caught_by_the_head_outside(written: Written) -> None:
-    """Whoever holds the database and the log key can make a log that verifies; only a head kept elsewhere tells."""
+    """Who holds the database and the log key can make a log that verifies; a head kept elsewhere tells."""
     with written.database.read() as session:
         head = read_head(session.connection())
     assert head is not None

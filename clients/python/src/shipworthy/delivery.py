@@ -24,6 +24,10 @@ RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers for one line after which the same line may be taken later."""
 
 
+class RunUnknown(NotDelivered):
+    """The run is not registered yet: the journal of the process that registers it comes first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A line that the service will not take, and why."""
@@ -114,6 +118,8 @@ def _send_batch(transport: Transport, lines: list[bytes]) -> list[Refusal]:
         status = item.get("status") if isinstance(item, dict) else None
         if not isinstance(item, dict) or not isinstance(status, int):
             raise NotDelivered(Trouble.STRANGE, "its answer to a batch has an item without status")
+        if item.get("code") == "run_not_found":
+            raise RunUnknown(Trouble.STRANGE, str(item.get("detail")))
         if status in RETRIED:
             raise NotDelivered(Trouble.BUSY, str(item.get("detail")))
         # A chunk sent again by another version of zlib has other bytes, and is known all the same.

@@ -23,6 +23,7 @@ class What(StrEnum):
     ARTIFACT = "artifact"
     SNAPSHOT = "snapshot"
     INPUT = "input"
+    RESUMED = "resumed"
     EVALUATION = "evaluation"
     MODEL_VERSION = "model_version"
 
@@ -32,6 +33,7 @@ KINDS = {
     What.ARTIFACT: "artifact",
     What.SNAPSHOT: "snapshot",
     What.INPUT: "run.registered",
+    What.RESUMED: "run.registered",
     What.EVALUATION: "evaluation.completed",
     What.MODEL_VERSION: "model_version",
 }
@@ -72,6 +74,8 @@ def kept_line(promise: Body, digest: str, size: int) -> bytes:
         first = as_body(given[0] if isinstance(given, list) else given)
         known: Body = {"digest": digest, "size_bytes": size, "grade": "content"}
         body["inputs"] = [{**first, "snapshot": {**as_body(first["snapshot"]), **known}}]
+    elif what is What.RESUMED:
+        body["resumed_from"] = {"checkpoint": digest}
     elif what is What.EVALUATION:
         body["subject"] = digest
     elif what is What.MODEL_VERSION:

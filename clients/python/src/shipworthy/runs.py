@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
+from shipworthy.capture.resume import remember
 from shipworthy.endings import Ending, ending_of
 from shipworthy.errors import NotDelivered, Trouble, UsageError
 from shipworthy.evaluations import describe_evaluation
@@ -45,6 +46,7 @@ class Run:
         self._settings = settings
         self._journal = Journal(folder, place.member, self._send_memory)
         self._leads = place.leads
+        self._launch = place.launch
         self._sender: Sender | None = None
         self._step: int | None = None
         self._phase: str | None = None
@@ -87,7 +89,10 @@ class Run:
             at = self._step if step is None else int(step)
             body: Body = {"run_id": self.id, "step": at or 0, "trained_until": _now(), "uri": _uri(path)}
             if contains:
-                body["contains"] = list(contains)
+                body["contains"] = plain(contains)
+            if self._leads and digest is None:
+                # Beside the checkpoint, so that whoever resumes from it goes on with this run.
+                remember(path, self.id, self.attempt, self._launch)
             self._record_product(What.CHECKPOINT, product, body, Path(path), digest, wait)
 
         return self._product(path, "checkpoint", record)
@@ -173,7 +178,7 @@ class Run:
         def record(_: None) -> None:
             body: Body = {"run_id": self.id, "model": model, "version": str(version), "registry": registry}
             if tags:
-                body["tags"] = plain(tags)
+                body |= {"tags": plain(tags)}
             given = artifact if artifact is not None else self._latest
             if given is None:
                 raise UsageError("a model version needs an artifact; record one first")
@@ -183,7 +188,9 @@ class Run:
 
     def event(self, state: str, *, reason: str | None = None) -> None:
         """Records a state: queued, running, evaluating, checkpointing, preempted, resumed."""
-        facts: Body = {"state": state} | ({} if reason is None else {"reason": reason})
+        facts: Body = {"state": state}
+        if reason is not None:
+            facts["reason"] = reason
         self._guarded("event", lambda _: self._event("state", facts), None)
 
     def phase(self, name: str) -> None:
@@ -232,6 +239,16 @@ class Run:
     def keep_blob(self, data: bytes) -> str | None:
         """Lays bytes beside the journal to be sent; their digest, None when no disk takes them."""
         return self._journal.keep_blob(data)
+
+    def resume(self, checkpoint: Path) -> None:
+        """Records that training goes on from a checkpoint whose run is not known, once it is hashed."""
+        body: Body = {"run_id": self.id, "job": self._job}
+
+        def record(product: Product) -> None:
+            what = What.RESUMED
+            keep_files(self._journal, what, product, self.id, checkpoint, body, wait=False, then=self._wake)
+
+        self._guarded("resume", record, Product(self._key(), str(checkpoint)))
 
     def on_end(self, call: Callable[[], None]) -> None:
         """Has `call` made when the run ends: a signal handler is put back."""

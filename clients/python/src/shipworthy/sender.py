@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from shipworthy.chunks import Stretch, count_lines
-from shipworthy.delivery import keep_refused, send_journal, send_stretch
+from shipworthy.delivery import RunUnknown, keep_refused, send_journal, send_stretch
 from shipworthy.errors import NotDelivered, Trouble
 from shipworthy.journal import Journal
 from shipworthy.notices import warn_once
@@ -37,7 +37,7 @@ class Watched:
     progress: Callable[[], tuple[int | None, str | None] | None]
     began: float = field(default_factory=time.monotonic)
     logs_sent: float = field(default_factory=time.monotonic)
-    progress_sent: float = 0.0
+    progress_sent: float = -PROGRESS_SECONDS
     known: dict[Path, int] = field(default_factory=dict)
     """Offset up to which each file was sent, to leave files alone that did not grow."""
     in_flight: Stretch | None = None
@@ -94,6 +94,8 @@ class Sender:
                 while self._answered < mine:
                     remaining = deadline - time.monotonic()
                     if remaining <= 0 or not self._answers.wait(remaining):
+                        if give_up:
+                            self._tell(NotDelivered(Trouble.SILENT, f"nothing within {seconds:.0f} s"))
                         return False
                 if self._clean:
                     return True
@@ -130,13 +132,16 @@ class Sender:
             self._transport.close()
         return clean
 
-    def _back_off(self, trouble: NotDelivered) -> None:
+    def _tell(self, trouble: NotDelivered) -> None:
         name = trouble.trouble
         if name is Trouble.KEY:
             advice = "set SHIPWORTHY_TOKEN to a recorder's key"
         else:
             advice = "training goes on, records are kept and sent when it is back"
         warn_once(f"service:{name.name}", f"{self._url} {name.value} ({trouble.detail}); {advice}")
+
+    def _back_off(self, trouble: NotDelivered) -> None:
+        self._tell(trouble)
         delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._failures, 16))
         # Jitter: a thousand processes must not come back in the same moment.
         delay *= 0.5 + os.urandom(1)[0] / 510
@@ -148,20 +153,26 @@ class Sender:
         clean = True
         for each in tuple(self._watched):
             closed = each.journal.closed
-            self._send_progress(each)
             try:
-                left = self._send_files(each, flushing or closed)
-            except OSError as error:
-                warn_once(
-                    "journal",
-                    f"the journal in {each.journal.folder} can't be sent ({error.strerror or error})",
-                )
+                left = self._send_lines(each, flushing or closed)
+            except RunUnknown:
+                # A rank may be faster than the first one, which registers the run.
                 left = True
-            left = self._send_memory(each) or left
+            self._send_progress(each)
             if closed and not left:
                 self._watched.remove(each)
             clean = clean and not left
         return clean
+
+    def _send_lines(self, watched: Watched, everything: bool) -> bool:
+        """Sends what is on the disk, then what waits in memory; whether something is left."""
+        try:
+            left = self._send_files(watched, everything)
+        except OSError as error:
+            why = error.strerror or error
+            warn_once("journal", f"the journal in {watched.journal.folder} can't be sent ({why})")
+            left = True
+        return self._send_memory(watched) or left
 
     def _send_progress(self, watched: Watched) -> None:
         now = time.monotonic()
@@ -171,8 +182,13 @@ class Sender:
         if progress is not None:
             step, phase = progress
             body = encode({"process": watched.member, "step": step, "phase": phase})
-            self._transport.post(f"/v1/runs/{watched.run_id}/progress", body)
             watched.progress_sent = now
+            try:
+                self._transport.post(f"/v1/runs/{watched.run_id}/progress", body)
+            except NotDelivered as refusal:
+                # Not registered yet, or an older service: nothing depends on it.
+                if refusal.trouble is not Trouble.STRANGE:
+                    raise
 
     def _send_files(self, watched: Watched, everything: bool) -> bool:
         """Sends what the process and those it forked wrote; whether something is left."""
@@ -230,7 +246,8 @@ def _files(journal: Journal) -> Iterator[Path]:
     if journal.folder is None or not journal.folder.is_dir():
         return
     with os.scandir(journal.folder) as items:
-        names = sorted(item.name for item in items)
+        # The own file first, which registers the run: it has the shortest name.
+        names = sorted((item.name for item in items), key=len)
     for name in names:
         if name.endswith(".jsonl") and name.startswith(f"{journal.name}."):
             yield journal.folder / name

@@ -9,7 +9,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from shipworthy.errors import UsageError
-from shipworthy.values import Body, Json, plain
+from shipworthy.notices import warn_once
+from shipworthy.values import Body, Json, first_line, plain
 
 IMMUTABLE_STORES: Final = frozenset({"iceberg", "delta", "lakefs", "dvc", "git", "object_version"})
 """Kinds of version that name the same bytes for ever."""
@@ -122,13 +123,33 @@ def name_of(text: str) -> dict[str, Json]:
     return {"namespace": namespace, "name": name}
 
 
+def job_of(text: str) -> dict[str, Json]:
+    """The name of a job. What the service would refuse in it is replaced, with a warning: a run without a job
+    is no run."""
+    cleaned = first_line(text.strip(), 700) or "unnamed"
+    named = name_of(cleaned if cleaned.strip("/") and not cleaned.startswith("/") else f"default/{cleaned}")
+    namespace = _identifier(str(named["namespace"]))
+    name = str(named["name"])[:512]
+    if text not in (f"{namespace}/{name}", name):
+        warn_once(
+            "job", f"job {text[:80]!r} is no name like fraud/train; it is recorded as {namespace}/{name}"
+        )
+    return {"namespace": namespace, "name": name}
+
+
+def _identifier(text: str) -> str:
+    """The text as an identifier of the service: letters, digits and ._/:@- after a letter or digit."""
+    kept = re.sub(r"[^A-Za-z0-9._/:@-]", "-", text)[:256]
+    return kept if kept[:1].isalnum() else f"x{kept}"[:256]
+
+
 def _dataset(uri: str, is_uri: bool, dataset: str | None) -> Json:
     if dataset is not None:
         return name_of(dataset)
     if not is_uri:
         return {"namespace": "file", "name": Path(uri).as_posix()[:512]}
     parts = urlsplit(uri)
-    namespace = re.sub(r"[^A-Za-z0-9._/:@-]", "-", f"{parts.scheme}://{parts.netloc}")[:256]
+    namespace = _identifier(f"{parts.scheme}://{parts.netloc}")
     return {"namespace": namespace, "name": (parts.path.strip("/") or "/")[:512]}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from shipworthy.capture.config import capture_config
+from shipworthy.capture.collect import collect
 from shipworthy.errors import UsageError
 from shipworthy.formats.times import format_instant
 from shipworthy.identity import new_run_id
@@ -16,7 +16,7 @@ from shipworthy.process import PROCESS
 from shipworthy.runs import Run
 from shipworthy.settings import Settings, read_settings
 from shipworthy.signals import Preemption, watch_for_preemption
-from shipworthy.snapshots import describe_input, name_of
+from shipworthy.snapshots import describe_input, job_of
 from shipworthy.values import Body, Json, encode, first_line
 
 HEARTBEAT_SECONDS: Final = 600
@@ -28,6 +28,7 @@ def run(
     job: str,
     *,
     config: object = None,
+    seeds: Mapping[str, int] | None = None,
     data: Mapping[str, object] | None = None,
     team: str | None = None,
     tags: Mapping[str, object] | None = None,
@@ -74,6 +75,7 @@ def run(
             },
             run_id=run_id,
             config=config,
+            seeds=seeds,
             data=data or {},
             resume_from=resume_from,
             capture=capture,
@@ -93,32 +95,40 @@ def _start(
     described: Mapping[str, Json],
     run_id: str | None,
     config: object,
+    seeds: Mapping[str, int] | None,
     data: Mapping[str, object],
     resume_from: str | os.PathLike[str] | None,
     capture: bool,
     on_sigterm: Preemption | None,
 ) -> Run:
-    name: Json = name_of(job)
+    name: Json = job_of(job)
     place = find_place(settings.folder, run_id, resume_from, PROCESS.begun)
     PROCESS.begun += 1
     began = format_instant(datetime.now(UTC))
     run = Run(place, name, settings, make_folder(settings.folder, place.run_id))
     lines: list[tuple[str, Body]] = []
     later: dict[str, object] = {}
+    missing: str | None = None
     if place.leads:
-        body: Body = {
-            "run_id": place.run_id,
-            "job": name,
-            "started_at": began,
-            "heartbeat": {"expected": True, "limit_seconds": HEARTBEAT_SECONDS},
-            **{key: value for key, value in described.items() if value is not None},
-        }
-        if place.resumed_from is not None:
-            body["resumed_from"] = {"checkpoint": place.resumed_from}
-        body["inputs"], later = _inputs(data, settings.strict)
-        lines = _registrations(body, _ingredients(run, config) if capture else {})
+        identity: Body = {"run_id": place.run_id, "job": name}
+        heartbeat: Json = {"expected": True, "limit_seconds": HEARTBEAT_SECONDS}
+        # Alone, so that nothing that is wrong with the rest can keep a run from being known.
+        lines.append(("run.registered", {**identity, "started_at": began, "heartbeat": heartbeat}))
+        body: Body = {key: value for key, value in described.items() if value is not None}
+        inputs, later = _inputs(data, settings.strict)
+        if inputs:
+            body["inputs"] = inputs
+        # What a run is made of was recorded by its first attempt, and a later record may not differ.
+        if capture and place.attempt == 1:
+            parts, missing = _ingredients(run, config, seeds)
+            body |= parts
+        lines += _registrations(identity, body)
     PROCESS.runs.append(run)
     run.start(lines)
+    if missing is not None:
+        run.note(f"Not known at the start: {missing}")
+    if place.ancestor is not None:
+        run.resume(place.ancestor)
     for role, source in later.items():
         run.snapshot(source, role=role)
     if on_sigterm is not None:
@@ -145,17 +155,28 @@ def _inputs(data: Mapping[str, object], strict: bool) -> tuple[list[Json], dict[
     return known, later
 
 
-def _registrations(body: Body, parts: Body) -> list[tuple[str, Body]]:
-    """One record, or one for each part where together they would be too large for one."""
-    whole = {**body, **parts}
-    if len(encode(whole)) <= SPLIT_BYTES:
-        return [("run.registered", whole)]
-    identity: Body = {"run_id": body["run_id"], "job": body["job"]}
-    return [("run.registered", body), *(("run.registered", {**identity, key: parts[key]}) for key in parts)]
+def _registrations(identity: Body, body: Body) -> list[tuple[str, Body]]:
+    """One record, or one for each field where together they would be too large for one."""
+    if len(encode(body)) <= SPLIT_BYTES:
+        return [("run.registered", {**identity, **body})] if body else []
+    return [("run.registered", {**identity, key: value}) for key, value in body.items()]
 
 
-def _ingredients(run: Run, config: object) -> Body:
-    return {} if config is None else {"config": capture_config(config).document}
+def _ingredients(run: Run, config: object, seeds: Mapping[str, int] | None) -> tuple[Body, str | None]:
+    """Code, environment, config, hardware and seeds, and a sentence about what is not known of them."""
+    captured = collect(config, seeds=seeds)
+    parts: Body = {"code": captured.code, "seeds": captured.seeds}
+    found = (
+        ("environment", captured.environment),
+        ("config", captured.config),
+        ("hardware", captured.hardware),
+    )
+    parts |= {name: document for name, document in found if document is not None}
+    reasons = list(captured.reasons)
+    if captured.diff is not None and run.keep_blob(captured.diff) is None:
+        parts["code"] = {name: value for name, value in captured.code.items() if name != "diff"}
+        reasons.append("the uncommitted change could not be kept: no disk takes it")
+    return parts, "; ".join(reasons)[:8000] or None
 
 
 class _Unrecorded(Run):

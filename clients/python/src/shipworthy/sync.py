@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shipworthy.chunks import count_lines
-from shipworthy.delivery import Outcome, send_journal
+from shipworthy.delivery import Outcome, RunUnknown, send_journal
 from shipworthy.errors import JournalError
 from shipworthy.identity import is_run_id
 from shipworthy.locks import is_locked
@@ -17,9 +17,9 @@ from shipworthy.transport import Transport
 
 @dataclass(slots=True)
 class SyncReport:
-    """`sent` lines the service took, `refused` ones it will never take (kept in `.refused` beside the
-    journal), `kept` ones still to send; `unhashed` files lie on another machine or belong to a run that still
-    goes on."""
+    """`sent` lines the service took, `refused` ones it will not take (in `.refused` beside the journal), `kept`
+    ones still to send. `unhashed` files lie on another machine or belong to a run that still goes on; `busy`
+    journals are being sent by another process; `unregistered` ones are of a run whose first journal is missing."""
 
     journals: int = 0
     runs: int = 0
@@ -28,6 +28,7 @@ class SyncReport:
     kept: int = 0
     unhashed: int = 0
     busy: int = 0
+    unregistered: int = 0
 
 
 def sync_folder(
@@ -50,12 +51,23 @@ def sync_folder(
     report = SyncReport(journals=len(journals), runs=len({path.parent for path in journals}))
     transport = Transport(url, token)
     try:
+        early: list[Path] = []
         for path in journals:
             if on_journal is not None:
                 on_journal(path)
             if again:
                 _resend_refused(path)
-            _send_whole(path, transport, report)
+            try:
+                _send_whole(path, transport, report)
+            except RunUnknown:
+                # The first rank registers the run; its journal may come after those of others.
+                early.append(path)
+        for path in early:
+            try:
+                _send_whole(path, transport, report)
+            except RunUnknown:
+                report.unregistered += 1
+                report.kept += count_lines(path, read_state(path.with_suffix(".state")).sent)
     finally:
         transport.close()
     return report

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """Documents as the service takes them. `diff` is the blob that `code` names, `reasons` say what is missing."""
+    """Documents as the service takes them. `diff` is the blob that `code` names; `reasons` tell what lacks."""
 
     code: Body
     environment: Body | None
@@ -83,7 +83,7 @@ def collect(
 
 
 def source_folder() -> Path:
-    """The folder of the main module's file, unless that is an installed program; else the working directory."""
+    """The folder of the main module's file; for installed programs and notebooks the working directory."""
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     if isinstance(main, str):
         path = Path(main).absolute()

@@ -1,5 +1,6 @@
 """A run's configuration as JSON, whatever object holds it, with secrets masked and seeds pointed at."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,11 +19,12 @@ from shipworthy.values import Body, Json
 MAX_DEPTH: Final = 20
 """Containers within containers. The service takes 32 in a request, of which the envelope needs some."""
 MAX_VALUES: Final = 5000
-MAX_CHARACTERS: Final = 128 * 1024
-"""Of all names and values together: a record of the service may have 256 KiB."""
+MAX_BYTES: Final = 128 * 1024
+"""Bytes of all names and values as JSON: a record of the service may have 256 KiB, with the pointers."""
 MAX_STRING: Final = 8192
 MAX_KEY: Final = 128
 MAX_POINTERS: Final = 500
+MAX_POINTER_BYTES: Final = 32 * 1024
 MAX_SEED_KEYS: Final = 100
 
 # seed, data_seed, trainer.seed, dataSeed, random_state, randomState; not "seed_count" or "linseed".
@@ -52,14 +54,13 @@ def capture_config(config: object, seed_keys: Sequence[str] = ()) -> CapturedCon
             walk.reasons.append(
                 f"seed key {shortened(name, 80)!r} is not in the config; write it like /trainer/seed"
             )
-    if len(walk.seeds) > MAX_SEED_KEYS:
-        walk.reasons.append(f"{len(walk.seeds)} values look like seeds; the first {MAX_SEED_KEYS} are named")
-    if len(walk.redacted) > MAX_POINTERS:
-        walk.reasons.append(f"{len(walk.redacted)} values were masked; the first {MAX_POINTERS} are listed")
+    seeds, redacted = _fitting(walk.seeds, MAX_SEED_KEYS), _fitting(walk.redacted, MAX_POINTERS)
+    if len(seeds) < len(walk.seeds):
+        walk.reasons.append(f"{len(walk.seeds)} values look like seeds; the first {len(seeds)} are named")
+    if len(redacted) < len(walk.redacted):
+        walk.reasons.append(f"{len(walk.redacted)} values were masked; the first {len(redacted)} are listed")
     if walk.dropped:
         walk.reasons.append(f"the config is large: {walk.dropped} values were left out; log a file of it")
-    seeds: list[Json] = list(walk.seeds[:MAX_SEED_KEYS])
-    redacted: list[Json] = list(walk.redacted[:MAX_POINTERS])
     document: Body = {"values": values, "seed_keys": seeds, "redacted": redacted}
     return CapturedConfig(document, tuple(dict.fromkeys(walk.reasons)))
 
@@ -74,7 +75,7 @@ class _Walk:
     redacted: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     values: int = 0
-    characters: int = 0
+    size: int = 0
     dropped: int = 0
     inside: set[int] = field(default_factory=set)
 
@@ -107,9 +108,9 @@ class _Walk:
     def _members(self, members: dict[str, object], pointer: str, depth: int) -> Json:
         converted: dict[str, Json] = {}
         for name, member in members.items():
-            if self._is_full(len(name)):
-                continue
             key = self._key(name, converted)
+            if self._is_full(_json_size(key)):
+                continue
             below = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
             if len(below) > LINE:
                 self.reasons.append(f"the names down to {shortened(pointer, 80)} are too long; shorten them")
@@ -143,10 +144,11 @@ class _Walk:
             secret_follows = is_flag and isinstance(opened.value, str) and is_secret_name(opened.value)
         return converted
 
-    def _is_full(self, characters: int) -> bool:
+    def _is_full(self, size: int) -> bool:
         self.values += 1
-        self.characters += characters + 8
-        full = self.values > MAX_VALUES or self.characters > MAX_CHARACTERS
+        # With room for a number, its comma and brackets.
+        self.size += size + 24
+        full = self.values > MAX_VALUES or self.size > MAX_BYTES
         self.dropped += full
         return full
 
@@ -168,11 +170,12 @@ class _Walk:
             self.reasons.append(f"{shortened(pointer, 80)} was cut to {MAX_STRING} characters")
         # A lone surrogate has no UTF-8 form.
         text = shortened(redacted, MAX_STRING).encode("utf-8", "replace").decode()
-        room = max(MAX_CHARACTERS - self.characters, 0)
-        self.characters += len(text)
-        if len(text) > room:
+        room = max(MAX_BYTES - self.size, 0)
+        size = _json_size(text)
+        if size > room:
             self.dropped += 1
             return "…"
+        self.size += size
         return text
 
     def _is_seed(self, name: str, pointer: str, value: Json) -> bool:
@@ -187,6 +190,23 @@ def _is_secret(name: str, value: object) -> bool:
         return False
     # `token: 5` is an id or a count, and `token: {…}` a section about text.
     return isinstance(value, str) or not is_token_name(name)
+
+
+def _json_size(text: str) -> int:
+    """Bytes of the text in JSON: control characters take six."""
+    return len(json.dumps(text, ensure_ascii=False).encode())
+
+
+def _fitting(pointers: list[str], most: int) -> list[Json]:
+    """As many of the first as have room in a record."""
+    kept: list[Json] = []
+    size = 0
+    for pointer in pointers[:most]:
+        size += _json_size(pointer)
+        if size > MAX_POINTER_BYTES:
+            break
+        kept.append(pointer)
+    return kept
 
 
 def _last_key(pointer: str) -> str:

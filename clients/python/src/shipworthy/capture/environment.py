@@ -1,4 +1,4 @@
-"""Where the program runs: Python, system, packages, lock file, container image, GPU libraries, some variables."""
+"""Where the program runs: Python, system, packages, lock file, image, GPU libraries, some variables."""
 
 import os
 import platform
@@ -96,7 +96,7 @@ def find_image(environ: Mapping[str, str], container_file: Path = _CONTAINER_FIL
 
 
 def driver_version() -> str | None:
-    """Of the NVIDIA kernel module, from its file: NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  …"""
+    """Of the NVIDIA kernel module, from its line "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15 …"."""
     try:
         match = re.search(r"Kernel Module\D*\s(\d+(?:\.\d+)+)", _DRIVER_FILE.read_text(errors="replace"))
     except OSError:
@@ -105,7 +105,7 @@ def driver_version() -> str | None:
 
 
 def _packages(reasons: list[str]) -> dict[str, Json]:
-    """Version by normalised name (PEP 503), sorted; of two installed under one name the one that is imported."""
+    """Version by normalised name (PEP 503), sorted; of two under one name the one that is imported."""
     from importlib.metadata import distributions
 
     found: dict[str, str] = {}

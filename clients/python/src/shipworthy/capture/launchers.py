@@ -32,7 +32,7 @@ class Reach(StrEnum):
     PROGRAM = "program"
     """One launch, and it starts one program."""
     LAUNCH = "launch"
-    """One job of a scheduler, in which programs may follow each other, as in a script that is the task of srun."""
+    """One job or step of a scheduler, in which programs may follow each other, as in a shell script."""
     NAME = "name"
     """A later launch may have the same: a job name, an address and a port."""
 
@@ -56,7 +56,7 @@ class Rank:
 
 
 def find_rank(environ: Environment) -> Rank | None:
-    """What the first launcher that fits tells; None when no launcher started this process, or started it alone."""
+    """What the first launcher that fits tells; None when none started this process, or started it alone."""
     for detect in _DETECTORS:
         rank = detect(environ)
         if rank is not None:

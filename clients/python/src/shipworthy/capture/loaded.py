@@ -27,7 +27,7 @@ def called(module: str, path: str) -> object | None:
 
 
 def attempted(function: Callable[[], T]) -> T | None:
-    """The result, or None for whatever the call raises: drivers and half-built installations raise anything."""
+    """The result, or None for whatever the call raises: drivers and broken installations raise anything."""
     try:
         return function()
     except Exception:  # noqa: BLE001 - foreign libraries at the border of the process

@@ -117,8 +117,8 @@ def _open_mapping(value: Mapping[object, object]) -> Opened:
         name = _key(key)
         try:
             members[name] = value[key]
-        except Exception as error:  # noqa: BLE001 - omegaconf raises its own errors for values that are
-            missing members[name] = None
+        except Exception as error:  # noqa: BLE001 - omegaconf has its own errors for missing values
+            members[name] = None
             unread.append(f"{name} ({type(error).__name__})")
     note = f"has members that could not be read: {', '.join(unread[:5])}" if unread else ""
     return Opened(members, note, source=value)

@@ -34,7 +34,7 @@ from shipworthy.capture.resume import restart_count
 from shipworthy.identity import is_run_id, new_run_id
 
 CLAIMS_FOLDER: Final = "launches"
-"""Below the journal folder. Its files are empty and may be deleted when no launch is just starting."""
+"""Below the journal folder. Its files are empty and may be deleted when no job runs."""
 OPEN_SECONDS: Final = 600.0
 """How long after its first rank a launch of kind 5 takes further ranks."""
 MAX_RUNS: Final = 10_000
@@ -85,7 +85,7 @@ def launch_key(rank: Rank, environ: Mapping[str, str] = os.environ) -> tuple[str
 
 
 def _claim(folder: Path, key: str, rank: int, attempt: int, reach: Reach, ordinal: int) -> int:
-    """The number of the first run under this key that has no such rank yet; this process has it from now on."""
+    """The number of the first run under this key that lacks this rank; from now on it has this process."""
     launches = folder / CLAIMS_FOLDER / sha256(key.encode("utf-8", "replace")).hexdigest()[:32]
     try:
         if reach is Reach.NAME and attempt:
@@ -110,7 +110,7 @@ def _is_open(first: Path) -> bool:
 
 
 def _create(path: Path) -> bool:
-    """Whether this process made the file, which of all that try one does. NFS keeps that promise from version 3."""
+    """Whether this process made the file, as exactly one of all that try does, on NFS from version 3."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
@@ -119,7 +119,7 @@ def _create(path: Path) -> bool:
 
 
 def _computed_id(key: str, number: int) -> str:
-    """UUIDv7 in form, the same for the same key and number. RFC 9562 section 5.7 for the places of the bits."""
+    """UUIDv7 in form (RFC 9562 section 5.7), the same for the same key and number."""
     seed = f"shipworthy.launch/1\0{key}\0{number}".encode("utf-8", "replace")
     value = int.from_bytes(sha256(seed).digest()[:10], "big")
     digits = f"{_TIME:012x}7{value >> 68:03x}{0x8 | value >> 66 & 0x3:x}{value & (1 << 60) - 1:015x}"

@@ -27,44 +27,54 @@ _TEXT_WORD: Final = re.compile(
 # In front of the plural, which mostly counts text, only these tell of access.
 _ACCESS_WORD: Final = re.compile("access|auth|api|refresh|bearer|session|user")
 
+# Not \b: a key may follow an underscore or a letter that is not ASCII.
+_START: Final = "(?<![A-Za-z0-9])"
 _VALUE_PATTERNS: Final = tuple(
-    re.compile(pattern)
+    re.compile(pattern, re.ASCII)
     for pattern in (
         # PEM blocks, also one that was cut off before its end.
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)"
         r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
-        r"\b(?:AKIA|ASIA|AIDA|AROA|AGPA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16}\b",  # AWS key ids
-        r"\bgh[pousr]_[A-Za-z0-9]{20,}",  # GitHub
-        r"\bgithub_pat_[A-Za-z0-9_]{20,}",
-        r"\bgl[a-z]{2,6}-[A-Za-z0-9_.-]{20,}",  # GitLab: glpat-, gldt-, glrt-, glcbt-
-        r"\b(?:hf|api_org)_[A-Za-z0-9]{20,}",  # Hugging Face
-        r"\bsk-[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic
-        r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",  # Stripe
-        r"\bxox[a-z]-[A-Za-z0-9-]{10,}",  # Slack
-        r"\bAIza[A-Za-z0-9_-]{35}",  # Google
-        r"\bnpm_[A-Za-z0-9]{36}",
-        r"\bpypi-AgE[A-Za-z0-9_-]{20,}",
-        r"\bsw_[a-z2-7]{12}_[0-9a-f]{64}(?:_[0-9a-f]{8})?",  # our own keys
-        r"\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,3}",  # JWT, signed or encrypted
+        _START
+        + r"(?:AKIA|ASIA|AIDA|AROA|AGPA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])",  # AWS key ids
+        _START + r"gh[pousr]_[A-Za-z0-9]{20,}",  # GitHub
+        _START + r"github_pat_[A-Za-z0-9_]{20,}",
+        _START + r"gl[a-z]{2,6}-[A-Za-z0-9_.-]{20,}",  # GitLab: glpat-, gldt-, glrt-, glcbt-
+        _START + r"(?:hf|api_org)_[A-Za-z0-9]{20,}",  # Hugging Face
+        _START + r"sk-[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic
+        _START + r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",  # Stripe
+        _START + r"xox[a-z]-[A-Za-z0-9-]{10,}",  # Slack
+        _START + r"AIza[A-Za-z0-9_-]{35}",  # Google
+        _START + r"npm_[A-Za-z0-9]{36}",
+        _START + r"pypi-AgE[A-Za-z0-9_-]{20,}",
+        _START + r"sw_[a-z2-7]{12}_[0-9a-f]{64}(?:_[0-9a-f]{8})?",  # our own keys
+        _START
+        + r"eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,3}",  # JWT, signed or encrypted
     )
 )
 # What precedes the secret is kept, so that the text still says what it was.
 _MARKED_PATTERNS: Final = tuple(
-    re.compile(pattern)
+    re.compile(pattern, re.ASCII | re.IGNORECASE)
     for pattern in (
-        r"(?i)\b((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}",
-        r"(?i)\b((?:AccountKey|SharedAccessKey|SharedSecretIssuer|sig)=)[A-Za-z0-9%+/=_-]{16,}",
-        r"(?i)\b(X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)=)[^&\s\"']+",
-        # scheme://user:secret@host; a secret may hold "@" and "/", so up to the last "@" before a space.
-        r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^\s/@:\"'<>]*:[^\s\"'<>]*@",
+        _START + r"((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}",
+        _START + r"((?:AccountKey|SharedAccessKey|SharedSecretIssuer|sig)=)[A-Za-z0-9%+/=_-]{16,}",
+        _START + r"(X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)=)[^&\s\"']+",
+        # scheme://user:secret@host; a secret may hold "@" and "/", so up to the last "@" before a space. Digits
+        # and "/" behind the colon are a port and a path.
+        _START + r"([a-z][a-z0-9+.-]{0,30}://)[^\s/@:\"'<>]*:(?!\d{1,5}[/?#])[^\s\"'<>]*@",
         # A token alone before the host. Not for ssh, where git@ is everyone's name.
-        r"(?i)\b((?:https?|s3|wss?)://)[^\s/@:\"'<>]+@",
+        _START + r"((?:https?|s3|wss?)://)[^\s/@:\"'<>]+@",
     )
 )
-# name=value, name: value, "name": "value", --name value
-_ASSIGNMENT: Final = re.compile(
-    r"(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)(?P<between>[\"']?\s*(?:=|:(?!//))\s*|(?<=\S)[ \t]+)"
-    r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s\"',;&{}\[\]()]+)"
+# name=, name: and "name": with their values; --name value. Lengths are bounded: a long text must not be scanned
+# again from each of its letters.
+_ASSIGNED: Final = re.compile(
+    r"(?<![A-Za-z0-9_.])(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,127})(?:[\"']?\s{0,8}(?:=|:(?!//))\s{0,8})"
+    r"|(?<![A-Za-z0-9-])--?(?P<flag>[A-Za-z][A-Za-z0-9_.-]{0,127})[ \t]{1,8}(?!-)",
+    re.ASCII,
+)
+_ASSIGNED_VALUE: Final = re.compile(
+    r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[^\s\"',;&{}\[\]()]+", re.ASCII
 )
 _NO_SECRETS: Final = frozenset(["", MASK, "None", "null", "True", "true", "False", "false"])
 _FLAG: Final = re.compile(r"--?[A-Za-z]")
@@ -100,7 +110,17 @@ def _names_a_token(words: list[str]) -> bool:
 
 def redact_text(text: str) -> str:
     """The text with every secret in it masked: for messages of exceptions, variables, command lines."""
-    return _ASSIGNMENT.sub(_masked_assignment, redact_values(text))
+    text = redact_values(text)
+    kept: list[str] = []
+    at = 0
+    for assigned in _ASSIGNED.finditer(text):
+        name = assigned["name"] or assigned["flag"]
+        value = _ASSIGNED_VALUE.match(text, assigned.end())
+        if assigned.start() >= at and value is not None and _is_secret(name, value[0]):
+            quote = value[0][0] if value[0][0] in "\"'" else ""
+            kept += (text[at : assigned.end()], quote, MASK, quote)
+            at = value.end()
+    return "".join(kept) + text[at:]
 
 
 def redact_values(text: str) -> str:
@@ -133,14 +153,8 @@ def _masked_after_mark(match: re.Match[str]) -> str:
     return f"{match[1]}{MASK}{'@' if match[0].endswith('@') else ''}"
 
 
-def _masked_assignment(match: re.Match[str]) -> str:
-    between = match["between"]
-    # Without "=" or ":" only a flag names its value: "--password x", but not "the password is".
-    by_space = not between.strip("\"' \t")
-    before = match.string[: match.start()]
-    value = match["value"].strip("\"'")
-    if (by_space and not before.endswith("-")) or not is_secret_name(match["name"]) or value in _NO_SECRETS:
-        return match[0]
-    if is_token_name(match["name"]) and value.isdecimal():
-        return match[0]
-    return f"{match['name']}{between}{MASK}"
+def _is_secret(name: str, value: str) -> bool:
+    plain = value.strip("\"'")
+    if plain in _NO_SECRETS or not is_secret_name(name):
+        return False
+    return not (plain.isdecimal() and is_token_name(name))

@@ -27,7 +27,7 @@ class Resumed:
 
 
 def note_path(checkpoint: str | os.PathLike[str]) -> Path:
-    """ckpt/600 and ckpt/600.pt have their notes in ckpt/600.shipworthy.json and ckpt/600.pt.shipworthy.json."""
+    """The note of ckpt/600 is ckpt/600.shipworthy.json, that of ckpt/600.pt is ckpt/600.pt.shipworthy.json."""
     path = Path(checkpoint)
     return path.with_name(path.name + SUFFIX) if path.name else path / SUFFIX
 

@@ -1,4 +1,4 @@
-"""Seeds: those that were given, otherwise what can be read from libraries in use. Nothing known is not "unseeded"."""
+"""Seeds: those given, otherwise what can be read from libraries in use. Not knowing is not "unseeded"."""
 
 import os
 from collections.abc import Mapping

@@ -1,0 +1,54 @@
+"""The commands of `shipworthy`, put together."""
+
+import typer
+
+from shipworthy.cli.doctor import doctor
+from shipworthy.cli.execute import execute
+from shipworthy.cli.import_mlperf import import_mlperf
+from shipworthy.cli.lineage import lineage
+from shipworthy.cli.runs import runs
+from shipworthy.cli.snapshot import snapshot
+from shipworthy.cli.sync import sync
+
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+commands = typer.Typer(
+    name="shipworthy",
+    help="Record training runs and ask what models are made of.",
+    epilog="Exit codes: 0 done, 1 negative result, 2 usage, 5 service unreachable, 6 key refused, 70 bug.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+imports = typer.Typer(
+    help="Record runs that other tools logged.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@commands.command("exec", context_settings=_PASSED_ON)
+def exec_command(context: typer.Context) -> None:
+    """Run a program as a recorded run: shipworthy exec -- CMD."""
+    raise typer.Exit(execute(context.args))
+
+
+commands.command()(runs)
+commands.command()(lineage)
+commands.command()(snapshot)
+
+
+@commands.command("sync", context_settings=_PASSED_ON)
+def sync_command(context: typer.Context) -> None:
+    """Send what journals in a folder still keep: shipworthy sync DIR."""
+    raise typer.Exit(sync(context.args))
+
+
+commands.command()(doctor)
+imports.command("mlperf")(import_mlperf)
+commands.add_typer(imports, name="import")
+
+
+@imports.callback()
+def import_group() -> None:
+    """Record runs that other tools logged."""

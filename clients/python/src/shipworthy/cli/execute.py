@@ -1,0 +1,141 @@
+"""`shipworthy exec -- CMD`: a program that nobody may change, as a recorded run. On the core alone.
+
+The program's output, exit code and signals pass through untouched; a service that is away changes nothing.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Final
+
+from shipworthy.errors import UsageError
+from shipworthy.starting import run
+
+NOT_FOUND: Final = 127
+NOT_EXECUTABLE: Final = 126
+"""What shells answer for a program that isn't there, or can't be run."""
+_SHELL_SIGNAL_BASE: Final = 128
+# A terminal sends the first two to the program itself as well.
+_FROM_TERMINAL: Final = ("SIGINT", "SIGQUIT")
+_FORWARDED: Final = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT")
+_ABORTING: Final = frozenset({"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"})
+
+
+def execute(arguments: list[str]) -> int:
+    """The exit code of the program. A program that a signal ended ends this process by the same signal."""
+    options, command = _options(arguments)
+    program = shutil.which(command[0])
+    config = {"command": command}
+    data = dict(_pair(each, "--data") for each in options.data)
+    artifacts = [_pair(each, "--artifact", "model") for each in options.artifact]
+    job = options.job or os.path.basename(command[0])
+    recorded = run(job, config=config, data=data, team=options.team, tags=dict(map(_tag, options.tag)))
+    if program is None:
+        recorded.finish("failed", f"{command[0]}: command not found")
+        sys.stderr.write(f"shipworthy: {command[0]}: command not found\n")
+        return NOT_FOUND
+    try:
+        child = subprocess.Popen([program, *command[1:]])
+    except OSError as error:
+        recorded.finish("failed", f"{command[0]}: {error.strerror}")
+        sys.stderr.write(f"shipworthy: {command[0]}: {error.strerror}\n")
+        return NOT_EXECUTABLE
+    with _passing_signals_to(child) as received:
+        status = child.wait()
+    if status == 0:
+        for role, path in artifacts:
+            recorded.artifact(path, role)
+    recorded.finish(*_ending(status, received))
+    return _end_as(status)
+
+
+def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    parser = argparse.ArgumentParser(
+        prog="shipworthy exec",
+        usage="shipworthy exec [options] -- COMMAND [ARGUMENT …]",
+        description="Run a program as a recorded run. Its output, exit code and signals pass through.",
+        epilog="Needs SHIPWORTHY_URL to send; otherwise all is kept in SHIPWORTHY_DIR (.shipworthy).",
+    )
+    parser.add_argument("--job", help="NAMESPACE/NAME; the program's name otherwise")
+    parser.add_argument("--team")
+    parser.add_argument("--data", action="append", default=[], metavar="ROLE=PATH", help="what it reads")
+    parser.add_argument(
+        "--artifact", action="append", default=[], metavar="[ROLE=]PATH", help="what it makes, if it succeeds"
+    )
+    parser.add_argument("--tag", action="append", default=[], metavar="NAME=VALUE")
+    own, command = arguments, []
+    if "--" in arguments:
+        place = arguments.index("--")
+        own, command = arguments[:place], arguments[place + 1 :]
+    options = parser.parse_args(own)
+    if not command:
+        raise UsageError("no program to run; write: shipworthy exec -- python train.py")
+    return options, command
+
+
+def _pair(text: str, option: str, default: str | None = None) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if equals and name and value:
+        return name, value
+    if default is not None and text and not equals:
+        return default, text
+    raise UsageError(f"{option} {text!r}: write ROLE=PATH, such as train=data/train.csv")
+
+
+def _tag(text: str) -> tuple[str, str]:
+    return _pair(text, "--tag")
+
+
+@contextmanager
+def _passing_signals_to(child: "subprocess.Popen[bytes]") -> Iterator[list[int]]:
+    """Which signals came meanwhile. Each goes on to the program, except what its terminal sent it already."""
+    received: list[int] = []
+    on_terminal = sys.stdin is not None and sys.stdin.isatty()
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        if on_terminal and signal.Signals(number).name in _FROM_TERMINAL:
+            return
+        with suppress(ProcessLookupError):
+            child.send_signal(number)
+
+    known = [getattr(signal, name) for name in _FORWARDED if hasattr(signal, name)]
+    before = {number: signal.signal(number, pass_on) for number in known}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _ending(status: int, received: list[int]) -> tuple[str, str | None]:
+    """State and reason. Stopped from outside is aborted; everything else that isn't 0 has failed."""
+    if status == 0:
+        return "completed", None
+    if status < 0:
+        name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"
+        return ("aborted" if name in _ABORTING else "failed"), f"ended by {name}"
+    if any(signal.Signals(number).name in _ABORTING for number in received):
+        return "aborted", f"exit code {status} after a signal"
+    return "failed", f"exit code {status}"
+
+
+def _end_as(status: int) -> int:
+    if status >= 0:
+        return status
+    from shipworthy.process import PROCESS
+
+    # A signal ends the process without its exit: what is left is sent now.
+    PROCESS.at_exit()
+    number = -status
+    if number in (signal.SIGKILL, signal.SIGSTOP):
+        return _SHELL_SIGNAL_BASE + number
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    return _SHELL_SIGNAL_BASE + number

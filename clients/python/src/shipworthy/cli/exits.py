@@ -1,0 +1,14 @@
+"""Exit codes of the command line, the same for every command."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """70 is EX_SOFTWARE of BSD's sysexits; 3 and 4 belong to release decisions."""
+
+    OK = 0
+    NEGATIVE = 1
+    USAGE = 2
+    UNREACHABLE = 5
+    AUTH = 6
+    BUG = 70

@@ -1,0 +1,48 @@
+"""What a command that failed says, in one sentence, and with which code it ends. Standard library only."""
+
+import sys
+import traceback
+
+from shipworthy.cli.exits import Exit
+from shipworthy.errors import JournalError, NotDelivered, ShipworthyError, Trouble, UsageError
+
+
+def report(error: Exception) -> Exit:
+    """Says it on standard error. A bug shows where it happened, for whoever mends it."""
+    code = exit_code(error)
+    if code is Exit.BUG:
+        traceback.print_exception(error)
+        sentence = "this is a bug in shipworthy; please report the lines above"
+    else:
+        sentence = " ".join(str(error).split()) or type(error).__name__
+    sys.stderr.write(f"shipworthy: {sentence}\n")
+    return code
+
+
+def exit_code(error: Exception) -> Exit:
+    if isinstance(error, UsageError):
+        return Exit.USAGE
+    if isinstance(error, JournalError):
+        return Exit.NEGATIVE
+    if isinstance(error, NotDelivered):
+        return Exit.AUTH if error.trouble is Trouble.KEY else Exit.UNREACHABLE
+    if isinstance(error, ShipworthyError):
+        return _query_exit_code(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return Exit.USAGE
+    return Exit.BUG
+
+
+def _query_exit_code(error: ShipworthyError) -> Exit:
+    # Only commands that have imported httpx raise these: `exec` and `sync` stay light.
+    from shipworthy.query import errors
+
+    match error:
+        case errors.KeyRefused() | errors.RoleMissing():
+            return Exit.AUTH
+        case errors.Unreachable() | errors.NotShipworthy() | errors.Busy() | errors.ServiceFault():
+            return Exit.UNREACHABLE
+        case errors.InvalidRequest():
+            return Exit.USAGE
+        case _:
+            return Exit.NEGATIVE

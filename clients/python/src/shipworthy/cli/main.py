@@ -1,0 +1,49 @@
+"""`shipworthy`: where the command line begins. `exec` and `sync` need the core alone, the rest the extra `cli`."""
+
+import sys
+from typing import Final, NoReturn
+
+from shipworthy.cli.exits import Exit
+
+_NEEDED: Final = frozenset({"typer", "rich", "httpx"})
+
+
+def app() -> NoReturn:
+    """Entry point of the console script."""
+    try:
+        sys.exit(_run(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)  # 128 + SIGINT, as shells count.
+    except Exception as error:  # noqa: BLE001 - the border of the process
+        from shipworthy.cli.failures import report
+
+        sys.exit(report(error))
+
+
+def _run(arguments: list[str]) -> int:
+    match arguments:
+        case ["exec", *rest]:
+            from shipworthy.cli.execute import execute
+
+            return execute(rest)
+        case ["sync", *rest]:
+            from shipworthy.cli.sync import sync
+
+            return sync(rest)
+        case _:
+            return _full()
+
+
+def _full() -> int:
+    try:
+        from shipworthy.cli.commands import commands
+    except ModuleNotFoundError as error:
+        if error.name not in _NEEDED:
+            raise
+        sys.stderr.write(
+            f"shipworthy: only `exec` and `sync` work without {error.name}; "
+            "install the rest with: pip install 'shipworthy[cli]'\n"
+        )
+        return Exit.USAGE
+    commands()
+    return Exit.OK
