@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from api import settings as settings_module
 from api.errors import STATUS
+from tests.support.service import RunningService
 
 ROOT = Path(__file__).parent.parent
 
@@ -67,6 +69,17 @@ def test_every_setting_is_in_the_operations_page() -> None:
     named = set(re.findall(r'"(SHIPWORTHY_[A-Z_]+)"', source)) | {"SHIPWORTHY_DATA"}
     page = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
     assert {name for name in named if f"`{name}`" not in page} == set()
+
+
+def test_every_call_is_in_the_api_page(sqlite_service: RunningService) -> None:
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    calls = {
+        f"{method.upper()} {path}"
+        for path, methods in httpx.get(f"{sqlite_service.url}/openapi.json").json()["paths"].items()
+        for method in methods
+    }
+    assert len(calls) > 30
+    assert {call for call in calls if not call.startswith("HEAD") and f"`{call}`" not in page} == set()
 
 
 def test_every_error_code_has_a_row_that_says_what_to_do() -> None:

@@ -84,7 +84,7 @@ def create(
         return
     typer.echo(
         f"Key {created.key_id} in namespace {created.namespace}: {', '.join(created.roles)}; evidence level "
-        f"{created.level}; valid until {end}.\nIts token follows. It is shown once and stored nowhere: keep "
+        f"{created.level}; {'no end' if created.expires_at is None else f'valid until {end}'}.\nIts token follows. It is shown once and stored nowhere: keep "
         f"it in your secret store. To end it: shipworthy-server keys revoke {created.key_id} --reason TEXT",
         err=True,
     )

@@ -89,7 +89,16 @@ def mlflow_server(folder: Path, database_url: str, *, workers: int = 4) -> Itera
     folder.mkdir(parents=True, exist_ok=True)
     port = _free_port()
     address = make_url(database_url).set(drivername="postgresql").render_as_string(hide_password=False)
-    command = [str(executable), "server", "--host", "127.0.0.1", "--port", str(port), "--workers", str(workers)]
+    command = [
+        str(executable),
+        "server",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--workers",
+        str(workers),
+    ]
     command += ["--backend-store-uri", address, "--artifacts-destination", str(folder / "artifacts")]
     # Its background jobs (scorers, prompt optimisation) take no part; off, they cost it nothing here.
     environment = os.environ | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "GIT_PYTHON_REFRESH": "quiet"}

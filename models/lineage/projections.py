@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from models.fields import instant_text
 from models.kinds import facts
@@ -28,6 +28,8 @@ from models.lineage.run_view import (
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import JsonValue, canonicalize
 from shipworthy.formats.times import parse_instant
+
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def run_registered(workspace: Workspace, entry: Entry) -> None:
@@ -220,7 +222,7 @@ def _run_row(namespace: str, view: View) -> dict[str, Any]:
         "last_step": view["last_step"],
         "recipe_digest": view["recipe_digest"],
         "family_digest": view["family_digest"],
-        "document": json.dumps(view, ensure_ascii=False, separators=(",", ":")),
+        "document": _encode(view),
     }
 
 
@@ -290,7 +292,7 @@ def _document(entry: Entry, **stated: str) -> str:
 
 
 def _json(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return _encode(document)
 
 
 def _instant(text: str | None) -> datetime | None:

@@ -58,6 +58,7 @@ MAY_CALL: Final[dict[str, frozenset[Role] | None]] = {
     "GET /v1/runs/{run_id}/evaluations": ANY,
     "GET /v1/runs/{run_id}/records": ANY,
     "GET /v1/runs/{run_id}/lineage": ANY,
+    "GET /v1/snapshots": ANY,
     "GET /v1/snapshots/{digest}": ANY,
     "GET /v1/datasets": ANY,
     "GET /v1/datasets/{namespace}/{name}/snapshots": ANY,
@@ -115,7 +116,9 @@ def test_every_call_but_the_public_ones_asks_for_a_key_in_force(service: Running
     made = create_key(services.ledger, services.ring, namespace="team-a", roles=["recorder"])
     revoked = create_key(services.ledger, services.ring, namespace="team-a", roles=["recorder"])
     soon = datetime.now(UTC) + timedelta(milliseconds=200)
-    expired = create_key(services.ledger, services.ring, namespace="team-a", roles=["recorder"], expires_at=soon)
+    expired = create_key(
+        services.ledger, services.ring, namespace="team-a", roles=["recorder"], expires_at=soon
+    )
     headers = {"Authorization": f"Bearer {revoked.token}"}
     assert httpx.get(f"{service.url}/v1/runs", headers=headers).status_code == 200
     revoke_key(services.ledger, revoked.key_id, namespace="team-a", reason="lost")
@@ -130,7 +133,7 @@ def test_every_call_but_the_public_ones_asks_for_a_key_in_force(service: Running
         f"Bearer {head}{secret.swapcase()}": "token_invalid",
         f"Bearer {made.token}x": "token_invalid",
         f"Bearer {made.token[:-1]}": "token_invalid",
-        "Bearer ": "token_invalid",
+        "Bearer": "token_invalid",
         "Bearer sw_": "token_invalid",
         "Bearer " + "a" * 5000: "token_invalid",
     }
@@ -210,7 +213,15 @@ class Tenant:
     def normalised(self, answer: httpx.Response) -> tuple[int, str]:
         """Status and body without what is this tenant's own and what is each answer's own."""
         text = json.dumps(answer.json(), sort_keys=True)
-        for own in (self.run_id, self.checkpoint, self.model, self.snapshot, self.dataset, self.record, self.blob):
+        for own in (
+            self.run_id,
+            self.checkpoint,
+            self.model,
+            self.snapshot,
+            self.dataset,
+            self.record,
+            self.blob,
+        ):
             text = text.replace(own, "…")
         return answer.status_code, re.sub(r'"request_id": "\w+"', "", text.replace(self.ingredient, "…"))
 

@@ -25,7 +25,16 @@ from tests.support.calls import assert_refused, log_size, post
 from tests.support.service import RunningService
 
 MEBIBYTE: Final = 1 << 20
-BAD_DIGESTS: Final = ("", "5" * 64, "sha256:" + "A" * 64, "sha256:" + "a" * 63, "md5:" + "a" * 64, "latest", 5, None)
+BAD_DIGESTS: Final = (
+    "",
+    "5" * 64,
+    "sha256:" + "A" * 64,
+    "sha256:" + "a" * 63,
+    "md5:" + "a" * 64,
+    "latest",
+    5,
+    None,
+)
 
 
 @pytest.fixture
@@ -70,7 +79,9 @@ def test_what_is_not_one_json_object_is_refused(recorder: httpx.Client) -> None:
     ):
         assert_refused(send(recorder, content.encode()), 400, "invalid_json")
     assert_refused(send(recorder, good[:-1].encode() + b', "team": "\xff"}'), 400, "invalid_json")
-    assert_refused(send(recorder, good[:-1].encode() + b', "team": 1, "team": 2}'), 400, "invalid_json", '"team"')
+    assert_refused(
+        send(recorder, good[:-1].encode() + b', "team": 1, "team": 2}'), 400, "invalid_json", '"team"'
+    )
     assert log_size(recorder) == size
 
 
@@ -108,8 +119,14 @@ def test_field_that_breaks_its_rule_is_named(recorder: httpx.Client) -> None:
         ("/checkpoints/0/step", {"checkpoints": [make_checkpoint(step=-1)]}),
         ("/checkpoints/0/step", {"checkpoints": [make_checkpoint(step=1.5)]}),
         ("/checkpoints/0/level", {"checkpoints": [make_checkpoint(level="restore_tested")]}),
-        ("/checkpoints/0/location/path", {"checkpoints": [make_checkpoint(location={"root": "a", "path": "b/../../c"})]}),
-        ("/checkpoints/0/location/path", {"checkpoints": [make_checkpoint(location={"root": "a", "path": "/etc"})]}),
+        (
+            "/checkpoints/0/location/path",
+            {"checkpoints": [make_checkpoint(location={"root": "a", "path": "b/../../c"})]},
+        ),
+        (
+            "/checkpoints/0/location/path",
+            {"checkpoints": [make_checkpoint(location={"root": "a", "path": "/etc"})]},
+        ),
         ("/artifacts/0/role", {"artifacts": [make_artifact(role="the model")]}),
         ("/seeds/values/torch", {"seeds": {"values": {"torch": 2**53}}}),
         ("/config/values/x", {"config": {"values": {"x": 2**53}}}),
@@ -132,10 +149,13 @@ def test_field_that_breaks_its_rule_is_named(recorder: httpx.Client) -> None:
 
 
 def test_number_that_is_no_double_is_refused_wherever_it_stands(recorder: httpx.Client) -> None:
-    size = log_size(recorder)
+    size, subject = log_size(recorder), digest_of("m")
     for field, text in (
         ("/config/values/x", '"config": {"values": {"x": 1e400}}'),
-        ("/evaluations/0/metrics/x", '"evaluations": [{"subject": "%s", "metrics": {"x": -1e400}}]' % digest_of("m")),
+        (
+            "/evaluations/0/metrics/x",
+            f'"evaluations": [{{"subject": "{subject}", "metrics": {{"x": -1e400}}}}]',
+        ),
     ):
         content = json.dumps(make_start())[:-1] + f", {text}}}"
         assert_refused(send(recorder, content.encode()), 422, "invalid_input", field)
@@ -143,7 +163,9 @@ def test_number_that_is_no_double_is_refused_wherever_it_stands(recorder: httpx.
 
 
 def test_refusal_does_not_repeat_what_was_sent(recorder: httpx.Client) -> None:
-    answer = post(recorder, "/v1/runs", make_start(started_at="hunter2", team={"token": "hunter2"}, job="hunter2"))
+    answer = post(
+        recorder, "/v1/runs", make_start(started_at="hunter2", team={"token": "hunter2"}, job="hunter2")
+    )
     assert answer.status_code == 422
     assert "hunter2" not in answer.text
 
@@ -163,7 +185,10 @@ def test_body_is_counted_also_after_decompression(recorder: httpx.Client) -> Non
     over = json.dumps(make_start()).encode().ljust(MEBIBYTE + 1)
     assert_refused(send(recorder, over), 413, "body_too_large", "1,048,576")
     assert_refused(
-        send(recorder, gzip.compress(over), **{"Content-Encoding": "gzip"}), 413, "body_too_large", "1,048,576"
+        send(recorder, gzip.compress(over), **{"Content-Encoding": "gzip"}),
+        413,
+        "body_too_large",
+        "1,048,576",
     )
     bomb = gzip.compress(b" " * (64 * MEBIBYTE))
     assert_refused(send(recorder, bomb, **{"Content-Encoding": "gzip"}), 413, "body_too_large")
@@ -209,7 +234,11 @@ def test_body_that_contradicts_the_url_is_refused(recorder: httpx.Client) -> Non
     for call, body, field in (
         (f"{path}/events", make_event(run_id=new_run_id()), "run_id"),
         (f"{path}/events", make_event(run_id=None), "run_id"),
-        (f"/v1/checkpoints/{checkpoint}/verifications", make_verification(checkpoint=digest_of("b")), "checkpoint"),
+        (
+            f"/v1/checkpoints/{checkpoint}/verifications",
+            make_verification(checkpoint=digest_of("b")),
+            "checkpoint",
+        ),
     ):
         answer = post(recorder, call, body)
         assert_refused(answer, 422, "invalid_input", field)

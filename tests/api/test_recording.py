@@ -109,7 +109,9 @@ def test_idempotency_key_of_another_namespace_is_another_key(
     assert post(other, "/v1/runs", make_start(), "once").status_code == 201
 
 
-def test_same_content_with_an_idempotency_key_that_holds_the_person_is_the_same(recorder: httpx.Client) -> None:
+def test_same_content_with_an_idempotency_key_that_holds_the_person_is_the_same(
+    recorder: httpx.Client,
+) -> None:
     run = make_run(initiated_by="ada@example.org")
     assert [post(recorder, "/v1/runs", run, "once").status_code for _ in range(2)] == [201, 200]
 
@@ -122,7 +124,11 @@ def test_later_facts_are_recorded_under_their_run(recorder: httpx.Client) -> Non
         ("run.event", f"{path}/events", make_event()),
         ("checkpoint.saved", f"{path}/checkpoints", make_checkpoint()),
         ("artifact", f"{path}/artifacts", make_artifact()),
-        ("checkpoint.verified", f"/v1/checkpoints/{digest_of('checkpoint')}/verifications", make_verification()),
+        (
+            "checkpoint.verified",
+            f"/v1/checkpoints/{digest_of('checkpoint')}/verifications",
+            make_verification(),
+        ),
         ("evaluation.completed", "/v1/evaluations", make_evaluation(run_id=run["run_id"])),
         ("model_version", "/v1/model-versions", make_version(run_id=run["run_id"])),
         ("snapshot", "/v1/snapshots", make_snapshot()),
@@ -216,8 +222,35 @@ def test_slash_in_registry_or_model_does_not_merge_two_models(recorder: httpx.Cl
     assert post(recorder, "/v1/model-versions", other).status_code == 201
 
 
-NUMBERS = [0, 1, -1, 2**53 - 1, -(2**53) + 1, 0.1, 1e-05, 1e-7, 1.5e300, 5e-324, 1e21, 1e16, -2.5, 1.0, 123456.789]
-TEXTS = ["", " ", "ü", "\U0001f680", "e\u0301", "\u2028", "\ufeff", 'quote " and \\', "\x00\x1f\x7f", "</script>"]
+NUMBERS = [
+    0,
+    1,
+    -1,
+    2**53 - 1,
+    -(2**53) + 1,
+    0.1,
+    1e-05,
+    1e-7,
+    1.5e300,
+    5e-324,
+    1e21,
+    1e16,
+    -2.5,
+    1.0,
+    123456.789,
+]
+TEXTS = [
+    "",
+    " ",
+    "ü",
+    "\U0001f680",
+    "e\u0301",
+    "\u2028",
+    "\ufeff",
+    'quote " and \\',
+    "\x00\x1f\x7f",
+    "</script>",
+]
 
 
 def test_what_is_accepted_reads_back_identical(recorder: httpx.Client) -> None:
@@ -235,7 +268,10 @@ def test_what_is_accepted_reads_back_identical(recorder: httpx.Client) -> None:
 
 
 def test_float_that_is_a_whole_number_keeps_its_value_beyond_2_to_the_53(recorder: httpx.Client) -> None:
-    body = b'{"subject": "%s", "metrics": {"a": 9007199254740994.0, "b": 1E+22, "c": -0.0}}' % digest_of("m").encode()
+    body = (
+        b'{"subject": "%s", "metrics": {"a": 9007199254740994.0, "b": 1E+22, "c": -0.0}}'
+        % digest_of("m").encode()
+    )
     answer = recorder.post("/v1/evaluations", content=body)
     assert answer.status_code == 201
     stored = stored_body(recorder, answer.json()["record"])
@@ -257,14 +293,18 @@ def test_any_instant_that_is_accepted_reads_back_identical(recorder: httpx.Clien
         run["checkpoints"] = [make_checkpoint(trained_until=moment, retain_until=moment)]
         answer = post(recorder, "/v1/runs", run)
         assert answer.status_code == 201, answer.text
-        registered, event, checkpoint = (stored_body(recorder, each["record"]) for each in answer.json()["records"])
+        registered, event, checkpoint = (
+            stored_body(recorder, each["record"]) for each in answer.json()["records"]
+        )
         assert registered["started_at"] == event["at"] == checkpoint["trained_until"] == moment
         assert recorder.get(f"/v1/runs/{run['run_id']}").status_code == 200
         saved = recorder.get(f"/v1/runs/{run['run_id']}/checkpoints").json()["items"]
         assert saved[0]["trained_until"] == moment
 
 
-def test_person_is_in_no_record_and_compares_by_pseudonym(service: RunningService, recorder: httpx.Client) -> None:
+def test_person_is_in_no_record_and_compares_by_pseudonym(
+    service: RunningService, recorder: httpx.Client
+) -> None:
     run = make_run(initiated_by="Ada.Lovelace@example.org")
     answer = post(recorder, "/v1/runs", run)
     assert answer.status_code == 201
@@ -281,7 +321,9 @@ def test_person_is_in_no_record_and_compares_by_pseudonym(service: RunningServic
     assert "grace" not in other.text
 
 
-def test_person_is_disclosed_once_when_only_facts_are_added(service: RunningService, recorder: httpx.Client) -> None:
+def test_person_is_disclosed_once_when_only_facts_are_added(
+    service: RunningService, recorder: httpx.Client
+) -> None:
     run = make_start(initiated_by="ada@example.org")
     for events in ([], [make_event()], [make_event(state="completed")]):
         assert post(recorder, "/v1/runs", run | {"events": events}).status_code == 201

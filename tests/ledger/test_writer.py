@@ -3,8 +3,8 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -222,12 +222,12 @@ def test_close_commits_what_is_queued_and_refuses_what_comes_later(
 
 
 def test_more_than_the_queue_takes_is_refused_and_not_stored(ledger: Ledger, database: Database) -> None:
-    item, futures = start(), []
+    item, refused = start(), start()
+    futures: list[Future[tuple[Stored, ...]]] = []
     with writing_held(database):
-        with pytest.raises(Unavailable):
+        with suppress(Unavailable):
             for _ in range(2 * MAX_QUEUED_ITEMS):
                 futures.append(ledger.append(item))
-        refused = start()
         with pytest.raises(Unavailable):
             ledger.append(refused)
     assert len(futures) >= MAX_QUEUED_ITEMS
@@ -316,9 +316,8 @@ def test_database_that_goes_away_is_answered_unavailable_and_comes_back(
     name = str(make_url(postgresql_urls.service_url).database)
     try:
         assert ledger.append(start()).result(30)[0].position == 0
-        with connections_refused(postgres_server, name):
-            with pytest.raises(Unavailable):
-                ledger.append(start()).result(30)
+        with connections_refused(postgres_server, name), pytest.raises(Unavailable):
+            ledger.append(start()).result(30)
         assert ledger.append(start()).result(30)[0].position == 1
         assert_contiguous(database, 2)
     finally:

@@ -35,8 +35,16 @@ def make_run(**changes: object) -> Body:
         "tags": {"purpose": "release"},
         "inputs": [{"role": "train", "snapshot": make_snapshot()}],
         "transformations": [{"name": "deduplicate", "version": "1.4.0", "code": "9f3c2d1"}],
-        "code": {"repository": "https://git.example.org/ranking.git", "commit": "9f3c2d1e" * 5, "dirty": False},
-        "environment": {"image": {"digest": digest_of("image")}, "python": "3.11.9", "packages": {"torch": "2.7.0"}},
+        "code": {
+            "repository": "https://git.example.org/ranking.git",
+            "commit": "9f3c2d1e" * 5,
+            "dirty": False,
+        },
+        "environment": {
+            "image": {"digest": digest_of("image")},
+            "python": "3.11.9",
+            "packages": {"torch": "2.7.0"},
+        },
         "config": {"values": {"learning_rate": 0.001, "seed": 7}, "seed_keys": ["/seed"]},
         "hardware": {"nodes": 2, "accelerators": [{"type": "H100-SXM", "count": 8}]},
         "seeds": {"values": {"torch": 7}},
@@ -64,7 +72,11 @@ def make_event(**changes: object) -> Body:
 
 
 def make_checkpoint(**changes: object) -> Body:
-    checkpoint = {"digest": digest_of("checkpoint"), "step": 1000, "trained_until": "2026-05-01T11:00:00.000Z"}
+    checkpoint = {
+        "digest": digest_of("checkpoint"),
+        "step": 1000,
+        "trained_until": "2026-05-01T11:00:00.000Z",
+    }
     return checkpoint | changes
 
 

@@ -11,7 +11,11 @@ Path = tuple[str | int, ...]
 
 # Four bytes each in UTF-8 and all different, so that no database can store them shorter than they are.
 _RANDOM: Final = random.Random(7)
-_EXAMPLES: Final = {"digest": "sha256:" + "5" * 64, "date-time": "2026-05-01T10:00:00Z", "run": "019f0000-0000-7000-8000-00000000beef"}
+_EXAMPLES: Final = {
+    "digest": "sha256:" + "5" * 64,
+    "date-time": "2026-05-01T10:00:00Z",
+    "run": "019f0000-0000-7000-8000-00000000beef",
+}
 _PATTERNS: Final = {
     "^sha256:[0-9a-f]{64}$": _EXAMPLES["digest"],
     "^[0-9a-f]{7,64}$": "abcdef0",

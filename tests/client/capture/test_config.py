@@ -19,7 +19,7 @@ from pydantic import BaseModel, SecretStr
 
 from models.kinds.ingredients import Config
 from shipworthy.capture.config import MAX_DEPTH, CapturedConfig, capture_config
-from shipworthy.capture.redaction import MASK
+from shipworthy.capture.secret_looks import MASK
 from shipworthy.formats.jcs import canonicalize
 from tests.client.capture.test_redaction import SECRETS
 

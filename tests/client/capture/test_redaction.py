@@ -2,7 +2,8 @@
 
 import pytest
 
-from shipworthy.capture.redaction import MASK, is_secret_name, redact_arguments, redact_text, redact_values
+from shipworthy.capture.redaction import is_secret_name, redact_arguments, redact_text
+from shipworthy.capture.secret_looks import MASK, redact_values
 
 # None of these is a key of anyone. Put together from parts, so that scanners for secrets pass over this file.
 SECRETS = {

@@ -37,7 +37,7 @@ def find_place(
             f"run_id {run_id[:80]!r} is no UUIDv7 in lower case; make one: shipworthy.new_run_id()"
         )
     rank = detect_rank()
-    launch = process_identity() if rank is None else launch_key(rank)[0]
+    launch = f"{process_identity() if rank is None else launch_key(rank)[0]}/{ordinal}"
     resumed = None if resume_from is None else recall(resume_from, launch)
     if run_id is None:
         run_id = resumed.run_id if resumed is not None else shared_run_id(rank, folder, ordinal=ordinal)

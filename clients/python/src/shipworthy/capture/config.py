@@ -7,12 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from shipworthy.capture.objects import Opened, open_value
-from shipworthy.capture.redaction import (
-    MASK,
-    is_secret_name,
-    is_token_name,
-    redact_text,
-)
+from shipworthy.capture.redaction import is_secret_name, is_token_name, redact_text
+from shipworthy.capture.secret_looks import MASK
 from shipworthy.capture.texts import LINE, one_line, shortened
 from shipworthy.values import Body, Json
 
@@ -107,10 +103,11 @@ class _Walk:
 
     def _members(self, members: dict[str, object], pointer: str, depth: int) -> Json:
         converted: dict[str, Json] = {}
-        for name, member in members.items():
+        for number, (name, member) in enumerate(members.items()):
             key = self._key(name, converted)
             if self._is_full(_json_size(key)):
-                continue
+                self.dropped += len(members) - number
+                break
             below = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
             if len(below) > LINE:
                 self.reasons.append(f"the names down to {shortened(pointer, 80)} are too long; shorten them")
@@ -131,7 +128,8 @@ class _Walk:
         secret_follows = False
         for index, item in enumerate(items):
             if self._is_full(0):
-                continue
+                self.dropped += len(items) - index
+                break
             below = f"{pointer}/{index}"
             opened = open_value(item)
             is_flag = isinstance(opened.value, str) and opened.value.startswith("-")
@@ -148,9 +146,7 @@ class _Walk:
         self.values += 1
         # With room for a number, its comma and brackets.
         self.size += size + 24
-        full = self.values > MAX_VALUES or self.size > MAX_BYTES
-        self.dropped += full
-        return full
+        return self.values > MAX_VALUES or self.size > MAX_BYTES
 
     def _key(self, name: str, taken: dict[str, Json]) -> str:
         key = plain = one_line(redact_text(name), MAX_KEY)

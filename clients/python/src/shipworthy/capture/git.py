@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from shipworthy.capture.processes import Finished, run_command
-from shipworthy.capture.redaction import redact_values
+from shipworthy.capture.secret_looks import redact_values
 from shipworthy.capture.texts import LINE, label, one_line, sentences
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.values import Body, Json

@@ -67,7 +67,8 @@ def _hash(path: Path) -> tuple[ManifestEntry, ...]:
     try:
         total = sum(each.stat().st_size for each in path.rglob("*") if each.is_file()) or path.stat().st_size
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        with Progress(*columns, console=messages(), transient=True) as progress:
+        console = messages()
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task(f"hashing {path.name}", total=total)
             return hash_tree(path, lambda read: progress.advance(task, read))
     except ManifestError as error:

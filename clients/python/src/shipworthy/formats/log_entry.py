@@ -7,4 +7,4 @@ from shipworthy.formats.jcs import canonicalize
 def leaf_entry(record_digest: str, kind: str) -> bytes:
     """JCS of {"d": digest, "k": kind, "v": 1}; ValueError when the digest is malformed."""
     digest_bytes(record_digest)
-    return canonicalize({"d": record_digest, "k": kind, "v": 1})
+    return b'{"d":"%b","k":%b,"v":1}' % (record_digest.encode(), canonicalize(kind))

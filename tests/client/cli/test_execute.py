@@ -1,0 +1,174 @@
+"""`exec` and `sync`: programs pass through untouched, and what they were is recorded."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.client.cli.conftest import COMMAND, connect, spawn
+from tests.support.service import RunningService
+
+
+def only_run(client: httpx.Client) -> dict[str, Any]:
+    (run,) = client.get("/v1/runs").json()["items"]
+    return dict(client.get(f"/v1/runs/{run['run_id']}").json())
+
+
+def reason_of(client: httpx.Client, run_id: str) -> str:
+    records = client.get(f"/v1/runs/{run_id}/records").json()["items"]
+    bodies = [client.get(f"/v1/records/{each['record']}").json()["body"] for each in records]
+    (reason,) = [body["reason"] for body in bodies if body.get("state") in ("failed", "aborted")]
+    return str(reason)
+
+
+def test_output_and_exit_code_pass_through(recorder: httpx.Client) -> None:
+    done = spawn("exec", "--job", "fraud/train", "--", "sh", "-c", "printf 'a\\0b'; printf oops >&2; exit 3")
+    assert (done.code, done.out, done.err) == (3, "a\0b", "oops")
+    run = only_run(recorder)
+    assert (run["state"], run["identity"]["job"]) == ("failed", {"namespace": "fraud", "name": "train"})
+    assert reason_of(recorder, run["run_id"]) == "exit code 3"
+    config = run["documents"][run["ingredients"]["config"]]
+    assert config["values"]["command"][:2] == ["sh", "-c"]
+
+
+def test_input_passes_through(sqlite_recorder: httpx.Client) -> None:
+    done = subprocess.run([COMMAND, "exec", "--", "cat"], input=b"\xff\x00", capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"\xff\x00")
+
+
+def test_data_and_artifacts_are_recorded_by_digest(sqlite_recorder: httpx.Client) -> None:
+    Path("in.txt").write_text("words")
+    options = ["--data", "text=in.txt", "--artifact", "counts=out.txt", "--tag", "purpose=test"]
+    assert spawn("exec", *options, "--", "cp", "in.txt", "out.txt").code == 0
+    run = only_run(sqlite_recorder)
+    assert [(each["role"], each["grade"]) for each in run["inputs"]] == [("text", "content")]
+    assert [each["role"] for each in run["artifacts"]] == ["counts"]
+    assert run["tags"] == {"purpose": "test"}
+    assert run["state"] == "completed"
+
+
+def test_a_signal_that_ends_the_program_ends_exec_the_same_way(sqlite_recorder: httpx.Client) -> None:
+    done = spawn("exec", "--", "sh", "-c", "kill -SEGV $$")
+    assert done.code == -signal.SIGSEGV
+    run = only_run(sqlite_recorder)
+    assert (run["state"], reason_of(sqlite_recorder, run["run_id"])) == ("failed", "ended by SIGSEGV")
+
+
+def test_signals_reach_the_program(sqlite_recorder: httpx.Client) -> None:
+    script = "trap 'echo saved; exit 7' TERM; echo ready; while :; do sleep 0.05; done"
+    with subprocess.Popen(
+        [COMMAND, "exec", "--", "sh", "-c", script], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.readline() == "saved\n"
+        assert process.wait(30) == 7
+    run = only_run(sqlite_recorder)
+    assert run["state"] == "aborted"
+    assert reason_of(sqlite_recorder, run["run_id"]) == "exit code 7 after a signal"
+
+
+@pytest.mark.parametrize(("mode", "code"), [(None, 127), (0o644, 126)])
+def test_program_that_can_not_run_ends_as_in_a_shell(
+    sqlite_recorder: httpx.Client, mode: int | None, code: int
+) -> None:
+    if mode is not None:
+        Path("program").write_text("no program")
+        os.chmod("program", mode)
+    done = spawn("exec", "--", "./program")
+    assert (done.code, done.out) == (code, "")
+    assert only_run(sqlite_recorder)["state"] == "failed"
+
+
+def test_without_a_service_all_is_kept_until_sync(
+    service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = spawn("exec", "--", "sh", "-c", "echo fine")
+    assert (done.code, done.out) == (0, "fine\n")
+    assert done.err.count("\n") == 1
+    assert done.err.endswith("send them with: shipworthy sync .shipworthy\n")
+    client = connect(service, monkeypatch)
+    report = json.loads(spawn("sync", ".shipworthy", "--json").out)
+    assert (report["runs"], report["refused"], report["kept"]) == (1, 0, 0)
+    assert report["sent"] >= 3
+    assert only_run(client)["state"] == "completed"
+    again = spawn("sync")
+    assert (again.code, again.out) == (0, "0 records of 1 run sent\n")
+
+
+def test_a_service_that_is_away_changes_nothing() -> None:
+    done = spawn("exec", "--", "sh", "-c", "exit 4", SHIPWORTHY_URL="http://127.0.0.1:9")
+    assert done.code == 4
+    assert "shipworthy sync" in done.err
+
+
+def test_sync_of_a_folder_without_journals_is_exit_1() -> None:
+    done = spawn("sync", "nowhere", SHIPWORTHY_URL="http://127.0.0.1:9")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "holds no journal" in done.err
+
+
+def test_sync_tells_unreachable_from_a_refused_key(sqlite_service: RunningService) -> None:
+    assert spawn("exec", "--", "true").code == 0
+    assert spawn("sync", SHIPWORTHY_URL="http://127.0.0.1:9").code == 5
+    assert spawn("sync", SHIPWORTHY_URL=sqlite_service.url, SHIPWORTHY_TOKEN="sw_wrong").code == 6
+    assert spawn("sync").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["exec"], "no program to run"),
+        (["exec", "--data", "train", "--", "true"], "write ROLE=PATH"),
+        (["exec", "--bogus", "--", "true"], "unrecognized arguments"),
+    ],
+)
+def test_wrong_use_runs_nothing(arguments: list[str], sentence: str) -> None:
+    done = spawn(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert sentence in done.err
+    assert not Path(".shipworthy").exists()
+
+
+_BARE = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"typer", "rich", "httpx", "click"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None
+
+sys.meta_path.insert(0, Missing())
+sys.argv = ["shipworthy", *sys.argv[1:]]
+from shipworthy.cli.main import app
+app()
+"""
+
+
+def bare(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line where the extra `cli` is not installed."""
+    command = [sys.executable, "-c", _BARE, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_exec_and_sync_need_the_standard_library_alone(sqlite_recorder: httpx.Client) -> None:
+    done = bare("exec", "--", "sh", "-c", "echo light; exit 5")
+    assert (done.returncode, done.stdout, done.stderr) == (5, "light\n", "")
+    assert bare("sync").stdout == "0 records of 1 run sent\n"
+    assert only_run(sqlite_recorder)["state"] == "failed"
+
+
+def test_other_commands_say_what_to_install() -> None:
+    done = bare("runs")
+    assert done.returncode == 2
+    assert "pip install 'shipworthy[cli]'" in done.stderr
+    assert done.stderr.count("\n") == 1
