@@ -1,16 +1,20 @@
 """Many rows in one statement: COPY and array inserts on PostgreSQL, executemany on SQLite.
 
+Within `one_round_trip` PostgreSQL gets the statements one after another without waiting for each answer: a commit
+has a dozen of them, and waiting costs more than writing few rows.
+
 Strings travel as `text` and are assigned to their column, so that a value over its length raises; a cast to
 varchar(n) would cut it in silence.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, cast
 
 import psycopg
-from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, text
+from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, TextClause, text
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.dialects import sqlite
 
@@ -35,10 +39,30 @@ def insert_rows(connection: Connection, table: type[Table], rows: Collection[Row
     listed = ", ".join(f'"{name}"' for name in names)
     with (
         _driver(connection).cursor() as cursor,
-        cursor.copy(f'COPY "{target.name}" ({listed}) FROM STDIN'.encode()) as copy,
+        cursor.copy(f'COPY "{target.name}" ({listed}) FROM STDIN (FORMAT BINARY)'.encode()) as copy,
     ):
+        copy.set_types([_wire_type(column.type) for column in target.columns])
         for row in rows:
             copy.write_row([row[name] for name in names])
+
+
+@contextmanager
+def one_round_trip(connection: Connection) -> Iterator[None]:
+    """What is inserted or replaced inside is sent together; an error of any of it is raised at the end at the
+    latest. No COPY and no query fits inside."""
+    if connection.dialect.name == "sqlite":
+        yield
+    else:
+        with _driver(connection).pipeline():
+            yield
+
+
+def insert_new(connection: Connection, table: type[Table], rows: Collection[Row]) -> None:
+    """`insert_rows` for few rows, by a statement that fits into `one_round_trip`."""
+    if connection.dialect.name == "sqlite":
+        insert_rows(connection, table, rows)
+    elif rows:
+        _unnest(connection, table, rows)
 
 
 def insert_missing(connection: Connection, table: type[Table], rows: Collection[Row]) -> None:
@@ -49,7 +73,7 @@ def insert_missing(connection: Connection, table: type[Table], rows: Collection[
         statement = sqlite.insert(sql_table(table)).on_conflict_do_nothing()
         connection.execute(statement, [dict(row) for row in rows])
     else:
-        _unnest(connection, table, rows, "DO NOTHING")
+        _unnest(connection, table, rows, "ON CONFLICT DO NOTHING")
 
 
 def upsert_rows(connection: Connection, table: type[Table], rows: Collection[Row]) -> None:
@@ -69,31 +93,32 @@ def upsert_rows(connection: Connection, table: type[Table], rows: Collection[Row
         )
         return
     replaced = ", ".join(f'"{name}" = excluded."{name}"' for name in others)
-    _unnest(connection, table, rows, f"({', '.join(keys)}) DO UPDATE SET {replaced}")
+    _unnest(connection, table, rows, f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {replaced}")
 
 
 def select_among(connection: Connection, query: str, namespace: str, keys: Collection[str]) -> list[Any]:
     """Rows of a query that says `:namespace` and `IN :keys`, for any number of keys in one statement."""
-    if connection.dialect.name == "sqlite":
-        query = query.replace("IN :keys", "IN (SELECT value FROM json_each(:keys))")
-        given: Any = json.dumps(list(keys))
-    else:
-        query = query.replace("IN :keys", "= ANY(:keys)")
-        given = list(keys)
-    return list(connection.execute(text(query), {"namespace": namespace, "keys": given}))
+    dialect = connection.dialect.name
+    given: Any = json.dumps(list(keys)) if dialect == "sqlite" else list(keys)
+    return list(connection.execute(_among(query, dialect), {"namespace": namespace, "keys": given}))
+
+
+@cache
+def _among(query: str, dialect: str) -> TextClause:
+    """Kept for each query: SQLAlchemy would parse the text again each time."""
+    among = "IN (SELECT value FROM json_each(:keys))" if dialect == "sqlite" else "= ANY(:keys)"
+    return text(query.replace("IN :keys", among))
 
 
 @cache
 def _unnest_statement(table: type[Table], conflict: str) -> bytes:
     target = sql_table(table)
     listed = ", ".join(f'"{name}"' for name in (column.name for column in target.columns))
-    arrays = ", ".join(f"%s::{_array_type(column.type)}[]" for column in target.columns)
-    return (
-        f'INSERT INTO "{target.name}" ({listed}) SELECT * FROM unnest({arrays}) ON CONFLICT {conflict}'
-    ).encode()
+    arrays = ", ".join(f"%s::{_wire_type(column.type)}[]" for column in target.columns)
+    return (f'INSERT INTO "{target.name}" ({listed}) SELECT * FROM unnest({arrays}) {conflict}').encode()
 
 
-def _array_type(kind: object) -> str:
+def _wire_type(kind: object) -> str:
     if isinstance(kind, BigInteger):
         return "bigint"
     if isinstance(kind, Integer):
@@ -105,7 +130,7 @@ def _array_type(kind: object) -> str:
     return "text"
 
 
-def _unnest(connection: Connection, table: type[Table], rows: Collection[Row], conflict: str) -> None:
+def _unnest(connection: Connection, table: type[Table], rows: Collection[Row], conflict: str = "") -> None:
     names = sql_table(table).columns.keys()
     arrays = [[row[name] for row in rows] for name in names]
     with _driver(connection).cursor() as cursor:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 import psycopg
+from psycopg.types.array import ListBinaryDumper
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -35,6 +36,7 @@ class Database:
                 pool_pre_ping=True,
                 connect_args={"connect_timeout": 5, "options": "-c timezone=UTC"},
             )
+            event.listen(self.engine, "connect", _send_arrays_binary)
         else:
             raise ValueError(f'database "{self.dialect}" is not known; use sqlite or postgresql')
 
@@ -125,6 +127,11 @@ def _sqlite_engine(url: str) -> Engine:
         connection.exec_driver_sql(f"BEGIN {options.get('sqlite_begin', 'DEFERRED')}")
 
     return engine
+
+
+def _send_arrays_binary(connection: psycopg.Connection[object], _: object) -> None:
+    """As text every element is searched for characters to escape, in Python: 40 % of a commit's time."""
+    connection.adapters.register_dumper(list, ListBinaryDumper)
 
 
 def durability(connection: Connection) -> dict[str, str]:

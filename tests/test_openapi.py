@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 import jsonschema
@@ -16,7 +16,21 @@ from tests.support.calls import post
 from tests.support.service import RunningService
 
 API_PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
-SPARE_VALUES = (None, True, 5, -1, 2**53, 1.5, "", "x", "x" * 20_000, [], [1], {}, {"x": {}})
+SPARE_VALUES: Final[tuple[Any, ...]] = (
+    None,
+    True,
+    5,
+    -1,
+    2**53,
+    1.5,
+    "",
+    "x",
+    "x" * 20_000,
+    [],
+    [1],
+    {},
+    {"x": {}},
+)
 FRAMEWORK_CODES = {"method_not_allowed", "range_not_satisfiable", "bad_request"}
 
 

@@ -195,6 +195,8 @@ def _script(name: str) -> str:
 def _started(
     command: list[str], output: Path, environment: Mapping[str, str], folder: Path | None = None
 ) -> subprocess.Popen[bytes]:
+    # Told to end, leave by the `finally` clauses: what was started must not stay behind.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with output.open("wb") as file:
         return subprocess.Popen(
             command,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection
 
-from models.bulk import insert_rows
+from models.bulk import insert_new, one_round_trip
 from models.errors import IdempotencyKeyReused, ShipworthyError, TokenInvalid
 from models.keys.store import keys_in_force
 from models.ledger import tree
@@ -66,15 +66,18 @@ def commit_items(
     leaves = [leaf_hash(leaf_entry(draft.digest, draft.kind.name)) for _, draft in accepted]
     rows = [_record_row(entry, draft, leaf) for (entry, draft), leaf in zip(accepted, leaves, strict=True)]
     frontier, nodes = tree.extend(head.frontier, leaves)
-    insert_rows(connection, Record, rows)
-    insert_rows(connection, TreeNode, [{"level": a, "index": b, "hash": c} for a, b, c in nodes])
     write_views(workspace)
-    workspace.write()
+    with one_round_trip(connection):
+        insert_new(connection, Record, rows)
+        insert_new(connection, TreeNode, [{"level": a, "index": b, "hash": c} for a, b, c in nodes])
+        workspace.write()
+        following = write_head(
+            connection, key, origin=head.origin, id=head.id + 1, frontier=frontier, now=now
+        )
     for item, outcome in zip(items, outcomes, strict=True):
         if isinstance(outcome, tuple) and outcome[0].created:
             for statement in item.statements:
                 connection.execute(statement)
-    following = write_head(connection, key, origin=head.origin, id=head.id + 1, frontier=frontier, now=now)
     return Committed(following, outcomes)
 
 

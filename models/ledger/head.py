@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from sqlalchemy import Connection, select
 from sqlmodel import col
 
-from models.bulk import insert_rows
+from models.bulk import insert_new
 from models.errors import StartRefused
 from models.ledger import tree
 from models.ledger.tables import TreeHead
@@ -68,7 +68,7 @@ def write_head(
         "note": note,
         "committed_at": now,
     }
-    insert_rows(connection, TreeHead, [row])
+    insert_new(connection, TreeHead, [row])
     return Head(id, origin, frontier, note, now)
 
 

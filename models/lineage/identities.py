@@ -13,7 +13,7 @@ from models.columns import Table
 from models.errors import Conflict, ModelVersionTaken
 from models.fields import Value
 from models.kinds import facts
-from models.kinds.registry import model_subject
+from models.kinds.registry import KINDS, model_subject
 from models.ledger.drafts import Draft
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
@@ -90,10 +90,14 @@ def check_unchanged(workspace: Workspace, entry: Entry) -> None:
     mark = identity.mark(entry.fact)
     if (identity.what, entry.namespace, mark) in workspace.flags:
         row = workspace.get(identity.table, entry.namespace, *identity.key(entry.fact, entry.run_id))
-        if row is not None and _content(row["document"]) != entry.body:
+        if row is not None and _content(entry.kind, json.loads(row["document"])) != _content(
+            entry.kind, entry.body
+        ):
             raise changed_content(entry.kind, entry.fact)
     workspace.flag(identity.what, entry.namespace, mark)
 
 
-def _content(document: str) -> dict[str, Any]:
-    return {name: value for name, value in json.loads(document).items() if name not in _ADDED_BY_PROJECTION}
+def _content(kind: str, document: Mapping[str, Any]) -> Value:
+    """What the body says: a default that is stated is no other content than one that is left out."""
+    body = {name: value for name, value in document.items() if name not in _ADDED_BY_PROJECTION}
+    return KINDS[kind].body.model_validate_json(json.dumps(body))

@@ -97,7 +97,7 @@ def code_of(answer: httpx.Response) -> str:
 def test_every_role_may_do_what_the_table_says_and_nothing_else(service: RunningService) -> None:
     listed = list(calls(service))
     assert {name for name, _, _ in listed} == set(MAY_CALL)
-    wrong = []
+    wrong: list[tuple[Role, str, object]] = []
     for role in Role:
         client = service.client(role)
         for name, method, path in listed:

@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,10 +146,13 @@ def test_checkpoint_that_changed_before_it_was_hashed_has_a_note_instead(tmp_pat
     path = tmp_path / "latest.pt"
     path.write_bytes(b"first")
     with shipworthy.run("fraud/train", capture=False) as run:
-        import threading
-
         begun, going_on = threading.Event(), threading.Event()
-        PROCESS.hasher.submit(lambda: (begun.set(), going_on.wait(20)))
+
+        def occupy() -> None:
+            begun.set()
+            going_on.wait(20)
+
+        PROCESS.hasher.submit(occupy)
         begun.wait(20)
         product = run.checkpoint(path, step=1)
         run.evaluation({"auc": 0.9}, subject=product)

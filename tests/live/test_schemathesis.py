@@ -31,10 +31,10 @@ def open_server(urls: DatabaseUrls, folder: Path) -> Iterator[str]:
     environment = os.environ | {"SHIPWORTHY_DATABASE_URL": urls.service_url, "SHIPWORTHY_LOG_LEVEL": "error"}
     if urls.dialect == "postgresql":
         environment["SHIPWORTHY_MIGRATION_URL"] = urls.migration_url
-    command = [Path(sys.executable).with_name("shipworthy-server"), "serve", "--open", "--port", "0"]
+    command = [str(Path(sys.executable).with_name("shipworthy-server")), "serve", "--open", "--port", "0"]
     output = folder / "server.log"
     with output.open("w") as log:
-        server = subprocess.Popen([*command, "--data", folder / "data"], env=environment, stderr=log)
+        server = subprocess.Popen([*command, "--data", str(folder / "data")], env=environment, stderr=log)
     try:
         yield _address(server, output)
     finally:
@@ -69,7 +69,12 @@ def test_no_request_makes_the_server_fail_and_answers_are_as_described(
             "--suppress-health-check=all",
             "--warnings=off",
         ]
-        command = [Path(sys.executable).with_name("schemathesis"), "run", f"{address}/openapi.json", *options]
+        command = [
+            str(Path(sys.executable).with_name("schemathesis")),
+            "run",
+            f"{address}/openapi.json",
+            *options,
+        ]
         done = subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, timeout=4 * SECONDS, check=False
         )

@@ -119,7 +119,7 @@ def _least(schema: Schema | bool, definitions: Schema) -> Any:
         case "array":
             return []
         case "string":
-            return _EXAMPLES.get(schema.get("format"), _PATTERNS.get(schema.get("pattern"), "a"))
+            return _EXAMPLES.get(schema.get("format", ""), _PATTERNS.get(schema.get("pattern", ""), "a"))
         case "boolean":
             return True
         case _:

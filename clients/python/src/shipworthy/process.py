@@ -8,12 +8,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from shipworthy.endings import describe_error
 from shipworthy.hashing import Hasher
 from shipworthy.notices import say
-from shipworthy.sender import Sender, Watched, count_unsent
-from shipworthy.values import first_line
+from shipworthy.sender import Sender
+from shipworthy.watched import Watched, count_unsent
 
 if TYPE_CHECKING:
+    from shipworthy.recording import Recording
     from shipworthy.runs import Run
 
 EXIT_SECONDS: Final = 5.0
@@ -42,6 +44,9 @@ class Process:
             sender = self._senders[url, token] = Sender(url, token)
         sender.watch(watched)
         return sender
+
+    def ended(self, run: "Recording") -> None:
+        self.runs = [each for each in self.runs if each is not run]
 
     def flush(self, seconds: float, *, give_up: bool = False) -> bool:
         """Waits until all is hashed and sent; False when something is left after so many seconds."""
@@ -96,7 +101,7 @@ class Process:
 def _uncaught() -> str | None:
     """The error that ends the process: the interpreter leaves it here when it prints it."""
     error = getattr(sys, "last_value", None)
-    return None if error is None else f"{type(error).__name__}: {first_line(str(error))}"
+    return None if error is None else describe_error(error)
 
 
 def _quoted(folder: Path) -> str:

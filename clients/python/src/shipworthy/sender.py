@@ -3,50 +3,24 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from shipworthy.chunks import Stretch, count_lines
+from shipworthy.chunks import Stretch
 from shipworthy.delivery import RunUnknown, keep_refused, send_journal, send_stretch
 from shipworthy.errors import NotDelivered, Trouble
-from shipworthy.journal import Journal
 from shipworthy.notices import warn_once
-from shipworthy.state import read_state
 from shipworthy.transport import Transport
 from shipworthy.values import encode
+from shipworthy.watched import PROGRESS_SECONDS, Watched, files_of
 
 POLL_SECONDS: Final = 1.0
-PROGRESS_SECONDS: Final = 30.0
 LOG_BYTES: Final = 256 * 2**10
 """Log lines of so many bytes are sent at once; fewer wait, so that a long run has few chunks."""
 LONGEST_HOLD: Final = 300.0
 FIRST_DELAY: Final = 0.5
 LONGEST_DELAY: Final = 60.0
 """Seconds between attempts while the service is away; also the longest that its return goes unseen."""
-
-
-@dataclass(slots=True)
-class Watched:
-    """A run of this process. `progress` gives step and phase, None when the process has ended its part."""
-
-    journal: Journal
-    run_id: str
-    member: str
-    progress: Callable[[], tuple[int | None, str | None] | None]
-    began: float = field(default_factory=time.monotonic)
-    logs_sent: float = field(default_factory=time.monotonic)
-    progress_sent: float = -PROGRESS_SECONDS
-    known: dict[Path, int] = field(default_factory=dict)
-    """Offset up to which each file was sent, to leave files alone that did not grow."""
-    in_flight: Stretch | None = None
-    """Lines that no disk took. They stay together until they are sent, so that a resend is the same chunk."""
-    flights: int = 0
-
-    def in_flight_count(self) -> int:
-        flight = self.in_flight
-        return 0 if flight is None else len(flight.records) + len(flight.logs)
 
 
 class Sender:
@@ -206,7 +180,7 @@ class Sender:
                 watched.logs_sent = now
             return ready
 
-        for path in _files(watched.journal):
+        for path in files_of(watched.journal):
             size = path.stat().st_size
             if watched.known.get(path) == size:
                 continue
@@ -239,20 +213,3 @@ class Sender:
             )
             keep_refused(path, refusals)
             watched.in_flight, watched.flights = None, watched.flights + 1
-
-
-def _files(journal: Journal) -> Iterator[Path]:
-    """The file of the process and those of the processes that it forked."""
-    if journal.folder is None or not journal.folder.is_dir():
-        return
-    with os.scandir(journal.folder) as items:
-        # The own file first, which registers the run: it has the shortest name.
-        names = sorted((item.name for item in items), key=len)
-    for name in names:
-        if name.endswith(".jsonl") and name.startswith(f"{journal.name}."):
-            yield journal.folder / name
-
-
-def count_unsent(journal: Journal) -> int:
-    """Lines on the disk that the service does not have yet, of the process and those it forked."""
-    return sum(count_lines(path, read_state(path.with_suffix(".state")).sent) for path in _files(journal))

@@ -5,7 +5,6 @@ The program's output, exit code and signals pass through untouched; a service th
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -30,22 +29,19 @@ _ABORTING: Final = frozenset({"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"})
 def execute(arguments: list[str]) -> int:
     """The exit code of the program. A program that a signal ended ends this process by the same signal."""
     options, command = _options(arguments)
-    program = shutil.which(command[0])
     config = {"command": command}
     data = dict(_pair(each, "--data") for each in options.data)
     artifacts = [_pair(each, "--artifact", "model") for each in options.artifact]
     job = options.job or os.path.basename(command[0])
     recorded = run(job, config=config, data=data, team=options.team, tags=dict(map(_tag, options.tag)))
-    if program is None:
-        recorded.finish("failed", f"{command[0]}: command not found")
-        sys.stderr.write(f"shipworthy: {command[0]}: command not found\n")
-        return NOT_FOUND
     try:
-        child = subprocess.Popen([program, *command[1:]])
+        child = subprocess.Popen(command)
     except OSError as error:
-        recorded.finish("failed", f"{command[0]}: {error.strerror}")
-        sys.stderr.write(f"shipworthy: {command[0]}: {error.strerror}\n")
-        return NOT_EXECUTABLE
+        missing = isinstance(error, FileNotFoundError)
+        reason = f"{command[0]}: {'command not found' if missing else error.strerror}"
+        recorded.finish("failed", reason)
+        sys.stderr.write(f"shipworthy: {reason}\n")
+        return NOT_FOUND if missing else NOT_EXECUTABLE
     with _passing_signals_to(child) as received:
         status = child.wait()
     if status == 0:
