@@ -1,7 +1,7 @@
 """The least there is to it: fit a line by gradient descent, and record how. Standard library only.
 
-    export SHIPWORTHY_URL=http://127.0.0.1:8470    # without it all is kept in .shipworthy/, for `shipworthy sync`
-    python examples/plain_loop.py
+export SHIPWORTHY_URL=http://127.0.0.1:8470    # without it all is kept in .shipworthy/, for `shipworthy sync`
+python examples/plain_loop.py
 """
 
 import json

@@ -1,8 +1,8 @@
 """A PyTorch loop that can be stopped and goes on, under one run. Needs torch; not run by the tests.
 
-    python examples/pytorch_loop.py                        # a new run
-    python examples/pytorch_loop.py --resume out/step-400  # the same run, attempt 2
-    torchrun --nproc-per-node 8 examples/pytorch_loop.py   # one run; every rank may log
+python examples/pytorch_loop.py                        # a new run
+python examples/pytorch_loop.py --resume out/step-400  # the same run, attempt 2
+torchrun --nproc-per-node 8 examples/pytorch_loop.py   # one run; every rank may log
 """
 
 import argparse

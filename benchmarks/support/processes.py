@@ -18,7 +18,8 @@ from models.database import Database, durability
 from tests.support.databases import DatabaseUrls
 from tests.support.postgres import SERVICE_ROLE, PostgresServer
 
-READY_SECONDS: Final = 60.0
+READY_SECONDS: Final = 240.0
+"""Four workers of MLflow import for a minute on two busy cores."""
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _ADDRESS: Final = re.compile(r"listens on http://127\.0\.0\.1:(\d+)")
 _TOKEN: Final = re.compile(r"^ +recorder +(sw_\S+)$", re.MULTILINE)
@@ -88,7 +89,9 @@ def mlflow_server(folder: Path, database_url: str, *, workers: int = 4) -> Itera
         raise SystemExit("MLflow is not installed: run `make bench`, which fills .venv-mlflow")
     folder.mkdir(parents=True, exist_ok=True)
     port = _free_port()
-    address = make_url(database_url).set(drivername="postgresql").render_as_string(hide_password=False)
+    address = (
+        make_url(database_url).set(drivername="postgresql+psycopg2").render_as_string(hide_password=False)
+    )
     command = [
         str(executable),
         "server",
@@ -102,12 +105,13 @@ def mlflow_server(folder: Path, database_url: str, *, workers: int = 4) -> Itera
     command += ["--backend-store-uri", address, "--artifacts-destination", str(folder / "artifacts")]
     # Its background jobs (scorers, prompt optimisation) take no part; off, they cost it nothing here.
     environment = os.environ | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "GIT_PYTHON_REFRESH": "quiet"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment["PATH"] = f"{executable.parent}:{environment['PATH']}"
     output = folder / "mlflow.log"
     process = _started(command, output, environment, folder)
     server = Server(process, port)
     try:
-        _wait_for(re.compile("Application startup complete"), process, output)
+        _wait_for(re.compile(rf"(?s)(Application startup complete.*){{{workers}}}"), process, output)
         yield server
     finally:
         server.stop()

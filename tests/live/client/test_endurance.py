@@ -24,7 +24,7 @@ def test_hundred_kills_lose_no_acknowledged_event(tmp_path: Path, sqlite_service
     token = token_of(client)
     variables = {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token}
     chosen = random.Random(20260501)
-    acknowledged = dict(kill_at(chosen.randrange(1, 3000), tmp_path, variables) for _ in range(100))
+    acknowledged = dict(kill_at(chosen.randrange(1, 1000), tmp_path, variables) for _ in range(100))
     assert len(acknowledged) == 100
     sync_folder(tmp_path / ".shipworthy", sqlite_service.url, token)
     for run_id, last in acknowledged.items():
@@ -117,7 +117,8 @@ def test_five_hundred_runs_leave_nothing_behind(tmp_path: Path, sqlite_service: 
             gc.collect()
             pages = int(open("/proc/self/statm").read().split()[1])
             return len(os.listdir("/proc/self/fd")), threading.active_count(), pages
-        for _ in range(100):
+        # The allocator has its size after some hundred runs; what grows with each run goes on growing.
+        for _ in range(300):
             one()
         before = measured()
         for _ in range(500):
@@ -135,12 +136,13 @@ def test_five_hundred_runs_leave_nothing_behind(tmp_path: Path, sqlite_service: 
 def test_million_events_are_sent_in_bounded_memory(tmp_path: Path, sqlite_service: RunningService) -> None:
     token = token_of(sqlite_service.client("recorder"))
     source = """
-        import resource, shipworthy
+        import shipworthy
         with shipworthy.run("endurance/million", capture=False) as run:
             for step in range(1_000_000):
                 run.log(step=step, loss=0.25, grad_norm=1.5)
         assert shipworthy.flush(300)
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        # Not ru_maxrss: it takes over what the process had before exec, the size of the test process.
+        print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
     """
     variables = {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token}
     done = run_program(source, tmp_path, variables, timeout=900)
@@ -209,7 +211,7 @@ def test_disk_that_fills_up_loses_nothing_while_the_service_is_there(
         done = run_program(source, tmp_path, variables)
     assert done.returncode == 0
     (warned,) = warnings_of(done)
-    assert "No space left on device" in warned
+    assert "can't be written (" in warned
     found = told(client, done.stdout.strip())
     assert sorted(found.steps()) == list(range(20_000))
     assert found.states() == ["completed"]

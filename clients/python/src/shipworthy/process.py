@@ -5,6 +5,7 @@ import atexit
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -51,13 +52,19 @@ class Process:
     def flush(self, seconds: float, *, give_up: bool = False) -> bool:
         """Waits until all is hashed and sent; False when something is left after so many seconds."""
         deadline = time.monotonic() + seconds
-        hashed = self.hasher.wait(seconds)
+        # A large checkpoint must not take all the time: what is known already goes first.
+        hashed = self.hasher.wait(seconds / 2)
+        sent = self._send(deadline, give_up)
+        if not hashed and sent:
+            hashed = self.hasher.wait(deadline - time.monotonic())
+            sent = self._send(deadline, give_up)
+        return hashed and sent
+
+    def _send(self, deadline: float, give_up: bool) -> bool:
         # One after the other: nearly every process has one.
-        sent = [
-            each.flush(max(deadline - time.monotonic(), 0.0), give_up=give_up)
-            for each in self._senders.values()
-        ]
-        return hashed and all(sent)
+        senders = tuple(self._senders.values())
+        done = [each.flush(max(deadline - time.monotonic(), 0.0), give_up=give_up) for each in senders]
+        return all(done)
 
     def after_fork(self) -> None:
         """In a new child: no threads and no locks of the parent's. What the child writes the parent sends."""
@@ -70,7 +77,9 @@ class Process:
     def at_exit(self) -> None:
         for run in reversed(self.runs):
             run.end_with_process(_uncaught())
-        self.flush(EXIT_SECONDS, give_up=True)
+        # Whoever presses Ctrl-C now waits no longer; what is left is told all the same.
+        with suppress(KeyboardInterrupt):
+            self.flush(EXIT_SECONDS, give_up=True)
         self._tell_what_is_left()
 
     def _tell_what_is_left(self) -> None:

@@ -1,0 +1,62 @@
+"""docs/client.md against what there is: commands, options, settings, exit codes, and its programs."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shipworthy.cli.exits import Exit
+from tests.client.cli.conftest import spawn
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs/client.md").read_text(encoding="utf-8")
+SOURCES = ROOT / "clients/python/src/shipworthy"
+
+
+def test_every_command_has_a_row() -> None:
+    listed = re.findall(r"^  ([a-z]+)  ", spawn("--help").out, flags=re.MULTILINE)
+    assert len(listed) == 7
+    assert [name for name in listed if f"| `shipworthy {name}" not in PAGE] == []
+
+
+def test_every_exit_code_has_a_row() -> None:
+    assert set(map(int, re.findall(r"^\| (\d+) \|", PAGE, flags=re.MULTILINE))) == set(Exit)
+
+
+def test_every_setting_has_a_row() -> None:
+    read = set()
+    for path in SOURCES.rglob("*.py"):
+        read |= set(
+            re.findall(r'environ(?:\.get\(|\[)"(SHIPWORTHY_[A-Z_]+)"', path.read_text(encoding="utf-8"))
+        )
+    assert {"SHIPWORTHY_URL", "SHIPWORTHY_TOKEN", "SHIPWORTHY_DIR"} <= read
+    assert {name for name in read if f"`{name}`" not in PAGE} == set()
+
+
+@pytest.mark.parametrize(
+    "program", re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+)
+def test_programs_run_as_written(program: str) -> None:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["plain_loop.py", "word_count.sh"])
+def test_examples_that_need_nothing_run(name: str) -> None:
+    example = ROOT / "examples" / name
+    if name.endswith(".sh"):
+        source = str(ROOT / "LICENSE")
+        done = spawn(
+            "exec", "--artifact", "counts=out/words.txt", "--", "sh", str(example), source, "out/words.txt"
+        )
+        code, out = done.code, done.out
+    else:
+        ran = subprocess.run([sys.executable, example], capture_output=True, text=True, check=False)
+        code, out = ran.returncode, ran.stdout
+    assert code == 0
+    assert ("y = 3.0" if name.endswith(".py") else " the\n") in out
+    assert len([entry for entry in os.listdir(".shipworthy") if len(entry) == 36]) == 1

@@ -1,0 +1,34 @@
+"""`make demo` as a newcomer runs it: once, from the repository, on a free port."""
+
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_demo_shows_a_lineage_and_leaves_records_in_order() -> None:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("SHIPWORTHY_")}
+    done = subprocess.run(
+        ["make", "demo"],
+        cwd=ROOT,
+        env={**environ, "ONCE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for said in (
+        "trained tumour-screening:1",
+        "3 runs are one family",
+        "aborted",
+        "the log has no run_stop",
+        "✓ train  file/build/demo/out/train.csv",
+        "earlier runs  1",
+        "in the log, checked here",
+        "All is well.",
+    ):
+        assert said in done.stdout, said
+    kept = [line for line in done.stderr.splitlines() if "shipworthy:" in line]
+    assert kept == []
