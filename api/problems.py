@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from models.errors import FieldProblem, InvalidInput
+from models.fields import PATTERN_MESSAGES
 
 MAX_PROBLEMS: Final = 20
 _MAX_POINTER: Final = 256
@@ -98,6 +99,8 @@ def _message(detail: Mapping[str, Any]) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in {"value_error", "assertion_error"}:
         return _without_input(str(context["error"]), detail.get("input"))
+    if context.get("pattern") in PATTERN_MESSAGES:
+        return PATTERN_MESSAGES[context["pattern"]]
     template = _MESSAGES.get(kind)
     return template.format(**context) if template else f"is not valid: {kind.replace('_', ' ')}"
 

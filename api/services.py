@@ -68,7 +68,6 @@ def opened_services(settings: Settings, *, open_mode: bool = False) -> Iterator[
 
     Raises StartRefused when something is not as it must be.
     """
-    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     ring = ensure_key_files(key_folder(settings.data))
     if settings.migrate:
         migrate(settings)

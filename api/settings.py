@@ -58,7 +58,10 @@ def _url(environment: Mapping[str, str], name: str) -> str | None:
             f"{name} is not a database URL; write postgresql://user:password@host/name"
         ) from error
     if url.get_backend_name() not in ("sqlite", "postgresql"):
-        raise StartRefused(f"{name} names {url.get_backend_name()!r}; only sqlite and postgresql are known")
+        raise StartRefused(
+            f"{name} names {url.get_backend_name()!r}; only sqlite and postgresql are known: write "
+            "postgresql://user:password@host/name"
+        )
     return text
 
 

@@ -4,6 +4,7 @@ Half-received or wrong bytes never get a name: a blob is hashed while it is writ
 only a whole one that hashes to its digest is moved into place.
 """
 
+import errno
 import hashlib
 import os
 import re
@@ -11,16 +12,18 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from models.blob_places import BlobPlace, Folder, ObjectStore, make_private_folder
-from models.errors import BlobDigestMismatch, BodyTooLarge, InvalidInput, NotFound, StartRefused
+from models.errors import BlobDigestMismatch, BodyTooLarge, InvalidInput, NotFound, StartRefused, Unavailable
 from shipworthy.formats.digests import is_digest
 
 MAX_BLOB_BYTES: Final = 256 << 20
 READ_BYTES: Final = 1 << 20
 _STALE_SECONDS: Final = 86_400.0
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _URL: Final = re.compile(r"^[a-z][a-z0-9+.-]*(::|://)", re.IGNORECASE)
 
 
@@ -108,8 +111,9 @@ class BlobWriter:
             self.size += len(chunk)
             self._hash.update(chunk)
             rest = memoryview(chunk)
-            while rest:
-                rest = rest[os.write(file, rest) :]
+            with _room():
+                while rest:
+                    rest = rest[os.write(file, rest) :]
 
     def commit(self) -> bool:
         """Store the blob for good; False when the namespace had it already. BlobDigestMismatch when the bytes
@@ -121,12 +125,13 @@ class BlobWriter:
             )
         with self._lock:
             file = self._open()
-            os.fsync(file)
-            os.close(file)
-            self._file = None
-            is_new = self._place.size(self._key) is None
-            # Also when it was there: writing it again heals a file that a disk has damaged.
-            self._place.install(self._path, self._key)
+            with _room():
+                os.fsync(file)
+                os.close(file)
+                self._file = None
+                is_new = self._place.size(self._key) is None
+                # Also when it was there: writing it again heals a file that a disk has damaged.
+                self._place.install(self._path, self._key)
             return is_new
 
     def abort(self) -> None:
@@ -142,8 +147,22 @@ class BlobWriter:
         if self._aborted:
             raise ValueError("the upload was aborted; ask the store for a new writer")
         if self._file is None:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            with _room():
+                self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         return self._file
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """A disk without room is an answer of its own: nothing was stored, and sending again may help."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise Unavailable(
+            "the blob store has no room left; nothing was stored, try again when its disk has space"
+        ) from error
 
 
 def local_folder(location: str | Path) -> Path | None:

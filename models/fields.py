@@ -3,11 +3,10 @@
 A value that breaks its rule is refused, never cut: what is accepted reads back identical.
 """
 
-import re
 from datetime import UTC, datetime
 from typing import Annotated, Final, overload
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from shipworthy.formats.digests import DIGEST_PATTERN
 from shipworthy.formats.times import parse_instant
@@ -15,22 +14,15 @@ from shipworthy.formats.times import parse_instant
 IDENTIFIER_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,255}$"
 # RFC 9562 text form in lower case, version 7: one spelling for one run, so that ids compare as text.
 RUN_ID_PATTERN: Final = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
-# Control characters and the Unicode bidirectional overrides, which make one name look like another.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_FORBIDDEN_IN_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+# Control characters and the Unicode bidirectional overrides, which make one name look like another. As patterns,
+# because a function per string was a third of what validation costs.
+LINE_PATTERN: Final = "^[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$"
+TEXT_PATTERN: Final = "^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$"
+PATTERN_MESSAGES: Final = {
+    LINE_PATTERN: "holds a control character or line break; remove it",
+    TEXT_PATTERN: "holds a control character; only tab and line breaks are taken",
+}
 MAX_SAFE_INTEGER: Final = 2**53 - 1
-
-
-def _check_line(value: str) -> str:
-    if _FORBIDDEN_IN_LINE.search(value):
-        raise ValueError("holds a control character or line break; remove it")
-    return value
-
-
-def _check_text(value: str) -> str:
-    if _FORBIDDEN.search(value):
-        raise ValueError("holds a control character; only tab and line breaks are taken")
-    return value
 
 
 def _parse_instant(value: object) -> datetime:
@@ -48,19 +40,21 @@ def instant_text(when: datetime | None) -> str | None:
     if when is None:
         return None
     # Not strftime: its %Y writes the year 999 with three digits on some systems.
-    return when.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    if when.tzinfo is not UTC:
+        when = when.astimezone(UTC)
+    return when.isoformat(timespec="microseconds")[:26] + "Z"
 
 
 Digest = Annotated[str, Field(pattern=DIGEST_PATTERN, description="sha256:<64 lower-case hex digits>")]
 Identifier = Annotated[str, Field(pattern=IDENTIFIER_PATTERN)]
 RunId = Annotated[str, Field(pattern=RUN_ID_PATTERN, description="UUIDv7, lower case, made by the client")]
-Label = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_check_line)]
+Label = Annotated[str, Field(min_length=1, max_length=256, pattern=LINE_PATTERN)]
 """One line of at most 256 characters."""
-Line = Annotated[str, Field(min_length=1, max_length=2048), AfterValidator(_check_line)]
+Line = Annotated[str, Field(min_length=1, max_length=2048, pattern=LINE_PATTERN)]
 """One line of at most 2,048 characters: URIs, paths, versions."""
-Text = Annotated[str, Field(max_length=16384), AfterValidator(_check_text)]
+Text = Annotated[str, Field(max_length=16384, pattern=TEXT_PATTERN)]
 """Free text of at most 16,384 characters; tabs and line breaks allowed."""
-Reason = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_check_text)]
+Reason = Annotated[str, Field(min_length=1, max_length=4096, pattern=TEXT_PATTERN)]
 """Why something was done, in words that stay: 1 to 4,096 characters; tabs and line breaks allowed."""
 Instant = Annotated[
     datetime,

@@ -82,10 +82,11 @@ def create(
         }
         typer.echo(json.dumps(answer))
         return
+    until = "no end" if created.expires_at is None else f"valid until {end}"
     typer.echo(
         f"Key {created.key_id} in namespace {created.namespace}: {', '.join(created.roles)}; evidence level "
-        f"{created.level}; {'no end' if created.expires_at is None else f'valid until {end}'}.\nIts token follows. It is shown once and stored nowhere: keep "
-        f"it in your secret store. To end it: shipworthy-server keys revoke {created.key_id} --reason TEXT",
+        f"{created.level}; {until}.\nIts token follows. It is shown once and stored nowhere: keep it in your "
+        f"secret store. To end it: shipworthy-server keys revoke {created.key_id} --reason TEXT",
         err=True,
     )
     typer.echo(created.token)

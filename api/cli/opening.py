@@ -10,7 +10,7 @@ import typer
 
 from api.services import Services, opened_services
 from api.settings import DEFAULT_DATA, Settings, read_settings
-from models.errors import ShipworthyError
+from models.errors import ShipworthyError, Unavailable
 
 DataOption = Annotated[
     Path,
@@ -38,6 +38,10 @@ def told_plainly() -> Iterator[None]:
     """Errors that a person can act on are sentences, not tracebacks."""
     try:
         yield
+    except Unavailable as error:
+        # A client is told no address and no role; who starts the service needs both.
+        cause = getattr(error.__cause__, "orig", None) or error.__cause__
+        fail(error.detail, *(line.strip() for line in str(cause or "").splitlines() if line.strip()))
     except ShipworthyError as error:
         fail(
             error.detail,

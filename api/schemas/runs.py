@@ -19,11 +19,11 @@ class RunRequest(RunFact):
     """Identity and ingredients, and facts that each become a record of their own."""
 
     initiated_by: Label | None = None
-    events: Annotated[list[RunEventFact], Field(max_length=5000)] = []
-    checkpoints: Annotated[list[CheckpointFact], Field(max_length=5000)] = []
-    artifacts: Annotated[list[ArtifactFact], Field(max_length=1000)] = []
-    evaluations: Annotated[list[EvaluationFact], Field(max_length=1000)] = []
-    model_versions: Annotated[list[ModelVersionFact], Field(max_length=100)] = []
+    events: Annotated[list[RunEventFact], Field(max_length=5000)] = Field(default_factory=list)
+    checkpoints: Annotated[list[CheckpointFact], Field(max_length=5000)] = Field(default_factory=list)
+    artifacts: Annotated[list[ArtifactFact], Field(max_length=1000)] = Field(default_factory=list)
+    evaluations: Annotated[list[EvaluationFact], Field(max_length=1000)] = Field(default_factory=list)
+    model_versions: Annotated[list[ModelVersionFact], Field(max_length=100)] = Field(default_factory=list)
 
 
 NESTED = {

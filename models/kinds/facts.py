@@ -162,7 +162,7 @@ class CheckpointFact(Value):
     uri: Line | None = None
     location: Location | None = None
     retain_until: Instant | None = None
-    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = []
+    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = Field(default_factory=list)
     level: Literal["written", "complete", "checksummed"] = "written"
     parent: Digest | None = None
 
@@ -205,7 +205,7 @@ class EvaluationSlice(Value):
     dimension: Label
     value: Label
     metrics: Metrics
-    statistics: dict[Label, MetricSummary] = {}
+    statistics: dict[Label, MetricSummary] = Field(default_factory=dict)
 
 
 class EvaluationFact(Value):
@@ -215,10 +215,10 @@ class EvaluationFact(Value):
     subject: Digest | None = None
     metrics: Metrics
     evaluator: Digest | None = Field(default=None, description="image digest of the evaluator")
-    protocol: dict[str, Scalar | list[Scalar]] = {}
+    protocol: dict[str, Scalar | list[Scalar]] = Field(default_factory=dict)
     dataset: Digest | None = Field(default=None, description="snapshot that was evaluated on")
-    statistics: Annotated[dict[Label, MetricSummary], Field(max_length=2000)] = {}
-    slices: Annotated[list[EvaluationSlice], Field(max_length=2000)] = []
+    statistics: Annotated[dict[Label, MetricSummary], Field(max_length=2000)] = Field(default_factory=dict)
+    slices: Annotated[list[EvaluationSlice], Field(max_length=2000)] = Field(default_factory=list)
     repeat: Count = 0
     per_example: Digest | None = Field(default=None, description="blob of per-example results")
     report: Report | None = None
@@ -234,7 +234,7 @@ class ModelVersionFact(Value):
     version: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     artifact: Digest
     registry: Identifier = "default"
-    tags: Annotated[dict[Label, Text], Field(max_length=200)] = {}
+    tags: Annotated[dict[Label, Text], Field(max_length=200)] = Field(default_factory=dict)
 
 
 class Heartbeat(Value):
@@ -276,9 +276,9 @@ class RunFact(Value):
     data_interval: Interval | None = None
     resumed_from: ResumedFrom | None = None
     heartbeat: Heartbeat | None = None
-    tags: Annotated[dict[Label, Text], Field(max_length=500)] = {}
-    inputs: Annotated[list[Input], Field(max_length=1000)] = []
-    transformations: Annotated[list[Transformation], Field(max_length=500)] = []
+    tags: Annotated[dict[Label, Text], Field(max_length=500)] = Field(default_factory=dict)
+    inputs: Annotated[list[Input], Field(max_length=1000)] = Field(default_factory=list)
+    transformations: Annotated[list[Transformation], Field(max_length=500)] = Field(default_factory=list)
     code: Code | None = None
     environment: Environment | None = None
     config: Config | None = None
@@ -321,7 +321,7 @@ class CheckpointVerified(Value):
     level: Annotated[CheckpointLevel, LAX]
     outcome: Literal["passed", "failed"]
     checked_at: Instant
-    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = []
+    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = Field(default_factory=list)
     method: Text | None = None
     detail: Text | None = None
 

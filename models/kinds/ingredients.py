@@ -23,7 +23,7 @@ class Code(Value):
     path: Line | None = None
     dirty: bool | None
     diff: Digest | None = Field(default=None, description="blob of the uncommitted change, when dirty")
-    submodules: Annotated[dict[Line, Label], Field(max_length=500)] = {}
+    submodules: Annotated[dict[Line, Label], Field(max_length=500)] = Field(default_factory=dict)
     reason: Text | None = Field(default=None, description="why something above is not known")
 
 
@@ -40,13 +40,13 @@ class Environment(Value):
 
     image: Image | None = None
     lockfile: Digest | None = None
-    packages: Annotated[dict[Label, Label], Field(max_length=5000)] = {}
+    packages: Annotated[dict[Label, Label], Field(max_length=5000)] = Field(default_factory=dict)
     python: Label | None = None
     os: Label | None = None
     cuda: Label | None = None
     driver: Label | None = None
     nccl: Label | None = None
-    variables: Annotated[dict[Label, Text], Field(max_length=500)] = {}
+    variables: Annotated[dict[Label, Text], Field(max_length=500)] = Field(default_factory=dict)
 
 
 class Config(Value):
@@ -56,8 +56,8 @@ class Config(Value):
     """
 
     values: dict[str, Any]
-    seed_keys: Annotated[list[Line], Field(max_length=100)] = []
-    redacted: Annotated[list[Line], Field(max_length=500)] = []
+    seed_keys: Annotated[list[Line], Field(max_length=100)] = Field(default_factory=list)
+    redacted: Annotated[list[Line], Field(max_length=500)] = Field(default_factory=list)
 
 
 class Accelerator(Value):
@@ -72,8 +72,8 @@ class Hardware(Value):
     """The machines of a run."""
 
     nodes: Count = 1
-    node_names: Annotated[list[Label], Field(max_length=20000)] = []
-    accelerators: Annotated[list[Accelerator], Field(max_length=32)] = []
+    node_names: Annotated[list[Label], Field(max_length=20000)] = Field(default_factory=list)
+    accelerators: Annotated[list[Accelerator], Field(max_length=32)] = Field(default_factory=list)
     cpu: Label | None = None
     cpus_per_node: Count | None = None
     memory_bytes: Bytes | None = None
@@ -88,10 +88,10 @@ class Seeds(Value):
     """The seed policy, or `unseeded` said in words; `values` are per library, `ranks` per rank."""
 
     unseeded: bool = False
-    values: Annotated[dict[Label, int], Field(max_length=100)] = {}
-    ranks: Annotated[dict[Label, int], Field(max_length=20000)] = {}
+    values: Annotated[dict[Label, int], Field(max_length=100)] = Field(default_factory=dict)
+    ranks: Annotated[dict[Label, int], Field(max_length=20000)] = Field(default_factory=dict)
     derivation: Text | None = None
-    deterministic: Annotated[dict[Label, Scalar], Field(max_length=100)] = {}
+    deterministic: Annotated[dict[Label, Scalar], Field(max_length=100)] = Field(default_factory=dict)
     data_order: Text | None = None
 
 
@@ -102,7 +102,7 @@ class Transformation(Value):
     version: Label
     code: Label | None = Field(default=None, description="code revision of the step")
     output: Digest | None = Field(default=None, description="digest of the snapshot it produced")
-    statistics: Annotated[dict[Label, Scalar], Field(max_length=500)] = {}
+    statistics: Annotated[dict[Label, Scalar], Field(max_length=500)] = Field(default_factory=dict)
 
 
 def _check_beneath(path: str) -> str:

@@ -101,6 +101,7 @@ def _accept(
             recorded_at=now,
             fact=draft.fact,
             body=draft.body,
+            members=draft.members,
             run_id=draft.run_id,
             level=draft.level,
             owner=draft.owner,

@@ -39,6 +39,7 @@ class Draft:
     payload: bytes
     fact: Value
     body: Mapping[str, Any]
+    members: Mapping[str, bytes]
     run_id: str | None
     level: str
     owner: str | None
@@ -85,9 +86,10 @@ def make_draft(
     Raises InvalidInput for values that have no canonical form, RecordTooLarge above 256 KiB.
     """
     try:
-        encoded = canonicalize(body)
+        members = canonical_members(body)
     except CanonicalizationError as error:
         raise InvalidInput(str(error), problems=[FieldProblem(error.path, error.reason)]) from error
+    encoded = joined_members(members)
     content = content or sha256_digest(encoded)
     payload = _envelope(kind, actor, encoded, _subjects(kind, fact))
     if len(payload) > MAX_RECORD_BYTES:
@@ -108,6 +110,7 @@ def make_draft(
         payload=payload,
         fact=fact,
         body=body,
+        members=members,
         run_id=run_id,
         level=actor.level,
         owner=actor.owner,
@@ -115,11 +118,32 @@ def make_draft(
     )
 
 
-def _subjects(kind: Kind, fact: Value) -> list[JsonValue]:
-    return [{"digest": {"sha256": digest[7:]}, "role": role} for role, digest in kind.subjects(fact)]
+def canonical_members(body: Mapping[str, JsonValue]) -> dict[str, bytes]:
+    """RFC 8785 bytes of each member of a body. Ingredients, answers and the record are put together from them:
+    nothing is encoded twice. Raises CanonicalizationError."""
+    members = {}
+    for name, value in body.items():
+        try:
+            members[name] = canonicalize(value)
+        except CanonicalizationError as error:
+            raise error.below(name) from None
+    return members
 
 
-def _envelope(kind: Kind, actor: Actor, body: bytes, subjects: list[JsonValue]) -> bytes:
+def joined_members(members: Mapping[str, bytes]) -> bytes:
+    """The canonical object of these members; their names are fields of ours, so ASCII."""
+    return b"{" + b",".join(b'"%b":%b' % (name.encode(), members[name]) for name in sorted(members)) + b"}"
+
+
+def _subjects(kind: Kind, fact: Value) -> bytes:
+    """Canonical bytes; roles are words of ours and digests were validated, so neither needs escaping."""
+    listed = [
+        f'{{"digest":{{"sha256":"{digest[7:]}"}},"role":"{role}"}}' for role, digest in kind.subjects(fact)
+    ]
+    return f"[{','.join(listed)}]".encode()
+
+
+def _envelope(kind: Kind, actor: Actor, body: bytes, subjects: bytes) -> bytes:
     """RFC 8785 bytes of the envelope, its members already in canonical order; `body` is canonical."""
     created = format_instant(datetime.now(UTC))
     return b"".join(
@@ -139,7 +163,7 @@ def _envelope(kind: Kind, actor: Actor, body: bytes, subjects: list[JsonValue]) 
             b'","schema":"',
             kind.schema_digest.encode(),
             b'","subjects":',
-            canonicalize(subjects),
+            subjects,
             b',"v":"shipworthy.record/1"}',
         )
     )

@@ -10,7 +10,8 @@ from models.fields import Value
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`fact` is the validated body, `body` the JSON it was validated from, `owner` a person's pseudonym."""
+    """`fact` is the validated body, `body` the JSON it was validated from, `members` the RFC 8785 bytes of each of its
+    members, `owner` a person's pseudonym."""
 
     kind: str
     namespace: str
@@ -20,6 +21,7 @@ class Entry:
     recorded_at: datetime
     fact: Value
     body: Mapping[str, Any]
+    members: Mapping[str, bytes]
     run_id: str | None
     level: str
     owner: str | None

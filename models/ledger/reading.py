@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from models.bulk import sql_table
 from models.kinds.registry import KINDS
+from models.ledger.drafts import canonical_members
 from models.ledger.entries import Entry
 from models.ledger.tables import Record
 from shipworthy.formats.jcs import MAX_SAFE_INTEGER, JsonValue
@@ -81,6 +82,7 @@ def entry_of(record: StoredRecord, envelope: Mapping[str, Any]) -> Entry:
         recorded_at=record.recorded_at,
         fact=fact,
         body=body,
+        members=canonical_members(body),
         run_id=getattr(fact, "run_id", None),
         level=record.level,
         owner=envelope["actor"]["owner"],

@@ -14,6 +14,7 @@ from models.kinds.registry import KINDS
 from models.lineage.run_view import (
     View,
     empty_view,
+    made_of,
     merge_artifact,
     merge_checkpoint,
     merge_event,
@@ -49,7 +50,13 @@ def merge(
     match kind:
         case "run.registered":
             return merge_registration(
-                view, cast(facts.RunFact, fact), body, record=record, position=position, owner=owner
+                view,
+                cast(facts.RunFact, fact),
+                body,
+                made_of(body),
+                record=record,
+                position=position,
+                owner=owner,
             )
         case "run.event":
             return merge_event(view, cast(facts.RunEventFact, fact))

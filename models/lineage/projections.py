@@ -13,6 +13,7 @@ from models.lineage import tables
 from models.lineage.manifest import reseal, seal
 from models.lineage.run_view import (
     PARTS,
+    MadeOf,
     View,
     empty_view,
     ended_at,
@@ -26,7 +27,7 @@ from models.lineage.run_view import (
     snapshot_digest,
 )
 from shipworthy.formats.digests import sha256_digest
-from shipworthy.formats.jcs import JsonValue, canonicalize
+from shipworthy.formats.jcs import canonicalize
 from shipworthy.formats.times import parse_instant
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -35,19 +36,24 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).enc
 def run_registered(workspace: Workspace, entry: Entry) -> None:
     fact = cast(facts.RunFact, entry.fact)
     before = _current(workspace, entry)
+    parts = {part: entry.members[part] for part in PARTS if entry.body.get(part) is not None}
+    transformations = [canonicalize(sent) for sent in entry.body.get("transformations", ())]
     view = merge_registration(
         before,
         fact,
         entry.body,
+        MadeOf(
+            {part: sha256_digest(encoded) for part, encoded in parts.items()},
+            [sha256_digest(encoded) for encoded in transformations],
+        ),
         record=entry.digest,
         position=entry.position,
         owner=entry.owner,
     )
-    for part in PARTS:
-        if entry.body.get(part) is not None:
-            _add_ingredient(workspace, entry, part, entry.body[part])
-    for sent in entry.body.get("transformations", ()):
-        _add_ingredient(workspace, entry, "transformation", sent)
+    for part, encoded in parts.items():
+        _add_ingredient(workspace, entry, part, encoded)
+    for encoded in transformations:
+        _add_ingredient(workspace, entry, "transformation", encoded)
     for given, sent in zip(fact.inputs, entry.body.get("inputs", ()), strict=True):
         listed = input_of(given, sent)
         if given.snapshot is not None:
@@ -238,8 +244,7 @@ def _put(workspace: Workspace, entry: Entry, before: View, view: View) -> None:
     workspace.set_state((entry.namespace, view["run_id"]), view)
 
 
-def _add_ingredient(workspace: Workspace, entry: Entry, kind: str, document: JsonValue) -> None:
-    encoded = canonicalize(document)
+def _add_ingredient(workspace: Workspace, entry: Entry, kind: str, encoded: bytes) -> None:
     workspace.add(
         tables.Ingredient,
         {
@@ -288,7 +293,10 @@ def _link(workspace: Workspace, entry: Entry, direction: str, kind: str, role: s
 def _document(entry: Entry, **stated: str) -> str:
     """What answers show of a fact: its body with the defaults that it relied on, the record it stands in and how
     independent its maker was."""
-    return _json({**stated, **entry.body, "record": entry.digest, "evidence_level": entry.level})
+    members = {name: encoded.decode() for name, encoded in entry.members.items()}
+    members |= {name: f'"{value}"' for name, value in stated.items() if name not in members}
+    members |= {"record": f'"{entry.digest}"', "evidence_level": f'"{entry.level}"'}
+    return "{" + ",".join(f'"{name}":{text}' for name, text in members.items()) + "}"
 
 
 def _json(document: Mapping[str, Any]) -> str:

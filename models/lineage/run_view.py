@@ -5,7 +5,9 @@ same facts gives another result. Scalars that were stated differently keep the s
 are named in `conflicts`. Instants are text of fixed width, so that text order is time order.
 """
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -43,6 +45,14 @@ DEFAULT_HEARTBEAT_SECONDS: Final = 3600
 """Silence after which a run that promised nothing about heartbeats counts as lost."""
 # Of two states reported for one instant the one further on counts.
 _RANK: Final = {state: rank for rank, state in enumerate(RunState)}
+
+
+@dataclass(frozen=True, slots=True)
+class MadeOf:
+    """Digests of what a registration names: each of PARTS that it has, and its transformations."""
+
+    parts: Mapping[str, str]
+    transformations: Sequence[str]
 
 
 def empty_view(run_id: str) -> View:
@@ -95,20 +105,27 @@ def snapshot_digest(snapshot: Snapshot, body: Mapping[str, Any]) -> str | None:
 
 
 def merge_registration(
-    view: View, fact: RunFact, body: Mapping[str, Any], *, record: str, position: int, owner: str | None
+    view: View,
+    fact: RunFact,
+    body: Mapping[str, Any],
+    made_of: MadeOf,
+    *,
+    record: str,
+    position: int,
+    owner: str | None,
 ) -> View:
-    """`body` is the record's body (what was sent, personal fields redacted)."""
+    """`body` is the record's body: what was sent, personal fields redacted."""
     merged = dict(view)
     conflicts = set(view["conflicts"])
     if view["position"] is None or position < view["position"]:
         merged |= {"record": record, "position": position, "owner": owner}
     merged["identity"] = _merge_scalars(view["identity"], identity_of(body), "", conflicts)
     merged["tags"] = _merge_scalars(view["tags"], body.get("tags", {}), "tags.", conflicts)
-    digests = {part: document_digest(body[part]) for part in PARTS if body.get(part) is not None}
-    merged["ingredients"] = _merge_scalars(view["ingredients"], digests, "", conflicts)
+    merged["ingredients"] = _merge_scalars(view["ingredients"], made_of.parts, "", conflicts)
     family = {}
     if fact.config is not None:
-        family["config"] = _config_family(body["config"], fact.config.seed_keys)
+        seed_keys = fact.config.seed_keys
+        family["config"] = _config_family(body["config"], seed_keys) if seed_keys else made_of.parts["config"]
     if fact.seeds is not None:
         family["seeds"] = document_digest(
             {name: value for name, value in body["seeds"].items() if name not in ("values", "ranks")}
@@ -123,15 +140,22 @@ def merge_registration(
     merged["inputs"] = _union(
         view["inputs"],
         [input_of(given, sent) for given, sent in zip(fact.inputs, body.get("inputs", []), strict=True)],
+        _input_order,
     )
-    merged["transformations"] = _union(
-        view["transformations"], [document_digest(sent) for sent in body.get("transformations", [])]
-    )
+    merged["transformations"] = sorted({*view["transformations"], *made_of.transformations})
     merged["started_at"] = _earliest(view["started_at"], fact.started_at)
     merged["last_event_at"] = _latest(view["last_event_at"], fact.started_at)
     merged["conflicts"] = sorted(conflicts)
     merged["recipe_digest"], merged["family_digest"] = _recipes(merged)
     return merged
+
+
+def made_of(body: Mapping[str, Any]) -> MadeOf:
+    """Digests of the ingredients in a registration's body."""
+    return MadeOf(
+        {part: document_digest(body[part]) for part in PARTS if body.get(part) is not None},
+        tuple(document_digest(sent) for sent in body.get("transformations", ())),
+    )
 
 
 def merge_event(view: View, event: RunEventFact) -> View:
@@ -185,7 +209,13 @@ def _checkpoint_order(checkpoint: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def merge_artifact(view: View, fact: ArtifactFact) -> View:
-    return view | {"artifacts": _union(view["artifacts"], [{"role": fact.role, "digest": fact.digest}])}
+    made = {"role": fact.role, "digest": fact.digest}
+    known = view["artifacts"]
+    # Searched and not sorted anew: a run may have thousands, and one post adds a thousand of them.
+    place = bisect_left(known, _role_order(made), key=_role_order)
+    if place < len(known) and known[place] == made:
+        return view
+    return view | {"artifacts": [*known[:place], made, *known[place:]]}
 
 
 def reported_state(view: View) -> str:
@@ -256,7 +286,7 @@ def _recipes(view: View) -> tuple[str | None, str | None]:
     recipe = {
         "code": made_of["code"],
         "config": made_of["config"],
-        "data": _union([], data),
+        "data": sorted(data, key=_role_order),
         "environment": made_of["environment"],
         "seeds": made_of["seeds"],
         "transformations": view["transformations"],
@@ -294,10 +324,19 @@ def _merge_scalars(
     return dict(sorted(merged.items()))
 
 
-def _union(known: list[Any], stated: list[Any]) -> list[Any]:
-    """Each element once, in canonical order; nothing is ever removed."""
-    by_form = {canonicalize(element): element for element in (*known, *stated)}
-    return [by_form[form] for form in sorted(by_form)]
+def _union(known: list[Any], stated: list[Any], order: Callable[[Any], tuple[str, ...]]) -> list[Any]:
+    """Each element once, in an order that tells all elements apart; nothing is ever removed."""
+    by_place = {order(element): element for element in (*known, *stated)}
+    return [by_place[place] for place in sorted(by_place)]
+
+
+def _role_order(element: Mapping[str, Any]) -> tuple[str, ...]:
+    return element["role"], element["digest"]
+
+
+def _input_order(given: Mapping[str, Any]) -> tuple[str, ...]:
+    dataset = given["dataset"] or {"namespace": "", "name": ""}
+    return given["role"], given["digest"] or "", given["grade"] or "", dataset["namespace"], dataset["name"]
 
 
 def _two_ends(ends: set[tuple[str, str]]) -> list[list[str]]:

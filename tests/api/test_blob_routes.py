@@ -1,6 +1,8 @@
 """`/v1/blobs`: what a caller sees of the blob store."""
 
 import hashlib
+import resource
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -192,3 +194,20 @@ def test_a_declared_size_over_256_mib_is_refused_before_it_is_sent(app: FastAPI,
         answer = connection.recv(65536)
     assert answer.startswith(b"HTTP/1.1 413")
     assert stored_files(tmp_path) == []
+
+
+def test_a_full_disk_is_503_and_leaves_nothing(
+    client: TestClient, tmp_path: Path
+) -> None:
+    limit, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(BYTES) // 2, hard))
+    try:
+        refused = client.put(PATH, content=BYTES)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+    assert "Retry-After" in refused.headers
+    assert stored_files(tmp_path) == []
+    assert client.put(PATH, content=BYTES).status_code == 201

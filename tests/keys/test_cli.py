@@ -1,6 +1,7 @@
 """`shipworthy-server keys` as an administrator uses it."""
 
 import json
+import socket
 import stat
 from pathlib import Path
 
@@ -131,3 +132,25 @@ def test_spans_are_hours_days_or_weeks(text: str, hours: int) -> None:
 def test_other_spans_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="90d"):
         parse_span(text)
+
+
+def test_a_data_folder_that_cannot_be_made_is_told_plainly(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    result = run(in_the_way, "list")
+    assert result.exit_code == 1
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert str(in_the_way) in result.stderr
+    assert "choose a folder" in result.stderr
+
+
+def test_a_database_that_cannot_be_reached_is_told_with_its_address(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    monkeypatch.setenv("SHIPWORTHY_DATABASE_URL", f"postgresql://shipworthy_service:x@127.0.0.1:{port}/sw")
+    result = run(data, "list")
+    assert result.exit_code == 1
+    assert "can't be reached" in result.stderr
+    assert str(port) in result.stderr
