@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import signal
 import socket
 import sys
 from typing import Annotated, Final
@@ -13,13 +14,13 @@ import uvicorn
 from api.app import create_app
 from api.auth import assert_loopback
 from api.cli.opening import DATA_DEFAULT, DataOption, fail, told_plainly
+from api.request_head import BoundedHead
 from api.services import Services, opened_services
 from api.settings import read_settings
 from models.actor import Role
 from models.keys.administration import create_key
 from models.keys.store import list_keys
 
-_PLAIN_RECORD: Final = '{"level":"%(levelname)s","event":"%(message)s"}'
 DRAIN_SECONDS: Final = 20
 """How long requests under way may take after a signal to stop."""
 
@@ -36,6 +37,9 @@ def serve(
     ] = False,
 ) -> None:
     """Run the service."""
+    # uvicorn drains and then raises the signal anew: by default that would end the process before it closes
+    # the ledger, and as if it had been killed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with told_plainly():
         settings = read_settings(data)
         _log_plainly(settings.log_level)
@@ -47,7 +51,8 @@ def serve(
             _greet(services, host, bound, open_mode)
             config = uvicorn.Config(
                 create_app(services),
-                http="httptools",
+                http=BoundedHead,
+                ws="none",
                 loop="uvloop" if sys.platform != "win32" else "asyncio",
                 log_config=None,
                 access_log=False,
@@ -118,4 +123,18 @@ def _log_plainly(level: str) -> None:
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format=_PLAIN_RECORD)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[
+                structlog.processors.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+            ],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                structlog.processors.JSONRenderer(),
+            ],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)

@@ -1,12 +1,12 @@
 CREATE TABLE record (
     position BIGINT NOT NULL,
-    digest VARCHAR(71) NOT NULL,
-    namespace VARCHAR(256) NOT NULL,
-    kind VARCHAR(64) NOT NULL,
-    subject VARCHAR(800) NOT NULL,
-    idempotency_key VARCHAR(700) NOT NULL,
-    content_digest VARCHAR(71) NOT NULL,
-    level VARCHAR(16) NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    kind VARCHAR(64) COLLATE "C" NOT NULL,
+    subject VARCHAR(800) COLLATE "C" NOT NULL,
+    idempotency_key VARCHAR(700) COLLATE "C" NOT NULL,
+    content_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    level VARCHAR(16) COLLATE "C" NOT NULL,
     recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
     payload BYTEA NOT NULL,
     leaf_hash BYTEA NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE tree_node (
 --
 CREATE TABLE tree_head (
     id BIGINT NOT NULL,
-    origin VARCHAR(256) NOT NULL,
+    origin VARCHAR(256) COLLATE "C" NOT NULL,
     size BIGINT NOT NULL,
     frontier BYTEA NOT NULL,
     note TEXT NOT NULL,
@@ -42,21 +42,21 @@ CREATE TABLE tree_head (
 );
 --
 CREATE TABLE disclosure (
-    digest VARCHAR(71) NOT NULL,
-    namespace VARCHAR(256) NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
     salt BYTEA NOT NULL,
     value TEXT NOT NULL,
     CONSTRAINT pk_disclosure PRIMARY KEY (digest)
 );
 --
 CREATE TABLE api_key (
-    key_id VARCHAR(32) NOT NULL,
-    namespace VARCHAR(256) NOT NULL,
-    roles VARCHAR(256) NOT NULL,
+    key_id VARCHAR(32) COLLATE "C" NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    roles VARCHAR(256) COLLATE "C" NOT NULL,
     groups TEXT NOT NULL,
-    level VARCHAR(16) NOT NULL,
-    owner VARCHAR(64),
-    who VARCHAR(71),
+    level VARCHAR(16) COLLATE "C" NOT NULL,
+    owner VARCHAR(64) COLLATE "C",
+    who VARCHAR(71) COLLATE "C",
     secret_hmac BYTEA NOT NULL,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
     expires_at TIMESTAMP WITH TIME ZONE,
@@ -67,21 +67,21 @@ CREATE TABLE api_key (
 CREATE INDEX ix_api_key_namespace_created_at_key_id ON api_key (namespace, created_at, key_id);
 --
 CREATE TABLE run (
-    namespace VARCHAR(256) NOT NULL,
-    run_id VARCHAR(36) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    run_id VARCHAR(36) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
-    job_namespace VARCHAR(256) NOT NULL,
-    job_name VARCHAR(512) NOT NULL,
-    team VARCHAR(256),
-    owner VARCHAR(64),
-    state VARCHAR(16) NOT NULL,
+    job_namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    job_name VARCHAR(512) COLLATE "C" NOT NULL,
+    team VARCHAR(256) COLLATE "C",
+    owner VARCHAR(64) COLLATE "C",
+    state VARCHAR(16) COLLATE "C" NOT NULL,
     started_at TIMESTAMP WITH TIME ZONE,
     ended_at TIMESTAMP WITH TIME ZONE,
     last_event_at TIMESTAMP WITH TIME ZONE NOT NULL,
     heartbeat_seconds INTEGER,
     last_step BIGINT,
-    recipe_digest VARCHAR(71),
-    family_digest VARCHAR(71),
+    recipe_digest VARCHAR(71) COLLATE "C",
+    family_digest VARCHAR(71) COLLATE "C",
     document TEXT NOT NULL,
     CONSTRAINT pk_run PRIMARY KEY (namespace, run_id)
 );
@@ -97,12 +97,12 @@ CREATE INDEX ix_run_namespace_recipe_digest ON run (namespace, recipe_digest);
 CREATE INDEX ix_run_open ON run (namespace, position) WHERE state NOT IN ('completed', 'failed', 'aborted');
 --
 CREATE TABLE run_link (
-    namespace VARCHAR(256) NOT NULL,
-    run_id VARCHAR(36) NOT NULL,
-    direction VARCHAR(3) NOT NULL,
-    kind VARCHAR(16) NOT NULL,
-    role VARCHAR(256) NOT NULL,
-    digest VARCHAR(71) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    direction VARCHAR(3) COLLATE "C" NOT NULL,
+    kind VARCHAR(16) COLLATE "C" NOT NULL,
+    role VARCHAR(256) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     CONSTRAINT pk_run_link PRIMARY KEY (namespace, run_id, direction, kind, role, digest)
 );
@@ -110,20 +110,20 @@ CREATE TABLE run_link (
 CREATE INDEX ix_run_link_namespace_digest_direction ON run_link (namespace, digest, direction);
 --
 CREATE TABLE ingredient (
-    namespace VARCHAR(256) NOT NULL,
-    digest VARCHAR(71) NOT NULL,
-    kind VARCHAR(16) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    kind VARCHAR(16) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_ingredient PRIMARY KEY (namespace, digest)
 );
 --
 CREATE TABLE snapshot (
-    namespace VARCHAR(256) NOT NULL,
-    digest VARCHAR(71) NOT NULL,
-    dataset_namespace VARCHAR(256) NOT NULL,
-    dataset_name VARCHAR(512) NOT NULL,
-    grade VARCHAR(16) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    dataset_namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    dataset_name VARCHAR(512) COLLATE "C" NOT NULL,
+    grade VARCHAR(16) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_snapshot PRIMARY KEY (namespace, digest)
@@ -132,12 +132,12 @@ CREATE TABLE snapshot (
 CREATE INDEX ix_snapshot_namespace_dataset_namespace_dataset_name_position ON snapshot (namespace, dataset_namespace, dataset_name, position);
 --
 CREATE TABLE checkpoint (
-    namespace VARCHAR(256) NOT NULL,
-    run_id VARCHAR(36) NOT NULL,
-    digest VARCHAR(71) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
     step BIGINT NOT NULL,
     trained_until TIMESTAMP WITH TIME ZONE NOT NULL,
-    level VARCHAR(16) NOT NULL,
+    level VARCHAR(16) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_checkpoint PRIMARY KEY (namespace, run_id, digest)
@@ -148,13 +148,13 @@ CREATE INDEX ix_checkpoint_namespace_digest ON checkpoint (namespace, digest);
 CREATE INDEX ix_checkpoint_namespace_run_id_step ON checkpoint (namespace, run_id, step);
 --
 CREATE TABLE checkpoint_verification (
-    namespace VARCHAR(256) NOT NULL,
-    record VARCHAR(71) NOT NULL,
-    checkpoint VARCHAR(71) NOT NULL,
-    level VARCHAR(16) NOT NULL,
-    outcome VARCHAR(8) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    checkpoint VARCHAR(71) COLLATE "C" NOT NULL,
+    level VARCHAR(16) COLLATE "C" NOT NULL,
+    outcome VARCHAR(8) COLLATE "C" NOT NULL,
     checked_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    evidence_level VARCHAR(16) NOT NULL,
+    evidence_level VARCHAR(16) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_checkpoint_verification PRIMARY KEY (namespace, record)
@@ -163,10 +163,10 @@ CREATE TABLE checkpoint_verification (
 CREATE INDEX ix_checkpoint_verification_namespace_checkpoint ON checkpoint_verification (namespace, checkpoint);
 --
 CREATE TABLE artifact (
-    namespace VARCHAR(256) NOT NULL,
-    run_id VARCHAR(36) NOT NULL,
-    digest VARCHAR(71) NOT NULL,
-    role VARCHAR(256) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    role VARCHAR(256) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_artifact PRIMARY KEY (namespace, run_id, digest, role)
@@ -175,12 +175,12 @@ CREATE TABLE artifact (
 CREATE INDEX ix_artifact_namespace_digest ON artifact (namespace, digest);
 --
 CREATE TABLE evaluation (
-    namespace VARCHAR(256) NOT NULL,
-    record VARCHAR(71) NOT NULL,
-    digest VARCHAR(71) NOT NULL,
-    subject VARCHAR(71),
-    run_id VARCHAR(36),
-    evidence_level VARCHAR(16) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    subject VARCHAR(71) COLLATE "C",
+    run_id VARCHAR(36) COLLATE "C",
+    evidence_level VARCHAR(16) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_evaluation PRIMARY KEY (namespace, record)
@@ -191,13 +191,13 @@ CREATE INDEX ix_evaluation_namespace_run_id_position ON evaluation (namespace, r
 CREATE INDEX ix_evaluation_namespace_subject_position ON evaluation (namespace, subject, position);
 --
 CREATE TABLE model_version (
-    namespace VARCHAR(256) NOT NULL,
-    registry_name VARCHAR(256) NOT NULL,
-    model VARCHAR(256) NOT NULL,
-    version VARCHAR(128) NOT NULL,
-    artifact VARCHAR(71) NOT NULL,
-    run_id VARCHAR(36) NOT NULL,
-    record VARCHAR(71) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    registry_name VARCHAR(256) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    version VARCHAR(128) COLLATE "C" NOT NULL,
+    artifact VARCHAR(71) COLLATE "C" NOT NULL,
+    run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_model_version PRIMARY KEY (namespace, registry_name, model, version)
@@ -210,12 +210,12 @@ CREATE INDEX ix_model_version_namespace_model_position ON model_version (namespa
 CREATE INDEX ix_model_version_namespace_run_id ON model_version (namespace, run_id);
 --
 CREATE TABLE lineage_manifest (
-    namespace VARCHAR(256) NOT NULL,
-    registry_name VARCHAR(256) NOT NULL,
-    model VARCHAR(256) NOT NULL,
-    version VARCHAR(128) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    registry_name VARCHAR(256) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    version VARCHAR(128) COLLATE "C" NOT NULL,
     revision INTEGER NOT NULL,
-    digest VARCHAR(71) NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_lineage_manifest PRIMARY KEY (namespace, registry_name, model, version, revision)
@@ -224,10 +224,10 @@ CREATE TABLE lineage_manifest (
 CREATE INDEX ix_lineage_manifest_namespace_digest ON lineage_manifest (namespace, digest);
 --
 CREATE TABLE revocation (
-    namespace VARCHAR(256) NOT NULL,
-    record VARCHAR(71) NOT NULL,
-    revoked VARCHAR(71) NOT NULL,
-    effect VARCHAR(16) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    revoked VARCHAR(71) COLLATE "C" NOT NULL,
+    effect VARCHAR(16) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_revocation PRIMARY KEY (namespace, record)
@@ -236,11 +236,11 @@ CREATE TABLE revocation (
 CREATE INDEX ix_revocation_revoked ON revocation (revoked);
 --
 CREATE TABLE run_progress (
-    namespace VARCHAR(256) NOT NULL,
-    run_id VARCHAR(36) NOT NULL,
-    process VARCHAR(256) NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    process VARCHAR(256) COLLATE "C" NOT NULL,
     step BIGINT,
-    phase VARCHAR(256),
+    phase VARCHAR(256) COLLATE "C",
     received_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_run_progress PRIMARY KEY (namespace, run_id, process)
 );

@@ -162,7 +162,9 @@ class CheckpointFact(Value):
     uri: Line | None = None
     location: Location | None = None
     retain_until: Instant | None = None
-    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = Field(default_factory=list)
+    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = Field(
+        default_factory=list
+    )
     level: Literal["written", "complete", "checksummed"] = "written"
     parent: Digest | None = None
 
@@ -321,7 +323,9 @@ class CheckpointVerified(Value):
     level: Annotated[CheckpointLevel, LAX]
     outcome: Literal["passed", "failed"]
     checked_at: Instant
-    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = Field(default_factory=list)
+    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = Field(
+        default_factory=list
+    )
     method: Text | None = None
     detail: Text | None = None
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection
 
-from models.bulk import insert_new, one_round_trip
+from models.bulk import insert_new, insert_rows, one_round_trip
 from models.errors import IdempotencyKeyReused, ShipworthyError, TokenInvalid
 from models.keys.store import keys_in_force
 from models.ledger import tree
@@ -67,8 +67,9 @@ def commit_items(
     rows = [_record_row(entry, draft, leaf) for (entry, draft), leaf in zip(accepted, leaves, strict=True)]
     frontier, nodes = tree.extend(head.frontier, leaves)
     write_views(workspace)
+    insert_rows(connection, Record, rows)
+    workspace.copy_new()
     with one_round_trip(connection):
-        insert_new(connection, Record, rows)
         insert_new(connection, TreeNode, [{"level": a, "index": b, "hash": c} for a, b, c in nodes])
         workspace.write()
         following = write_head(

@@ -7,16 +7,18 @@ never changed in place; that makes it possible to take back what a refused item 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
-from models.bulk import Row, insert_missing, select_among, sql_table, upsert_rows
+from models.bulk import Row, insert_missing, insert_new, insert_rows, select_among, sql_table, upsert_rows
 from models.columns import Table
 from models.ledger.drafts import Draft
 
 Key = tuple[Any, ...]
 _ABSENT = object()
+COPY_ROWS: Final = 32
+"""From so many rows on a COPY pays for its own round trip: it takes a third of what an array insert takes a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Workspace:
         self._rows: dict[type[Table], dict[Key, Row | None]] = defaultdict(dict)
         self._changed: dict[type[Table], dict[Key, Row]] = defaultdict(dict)
         self._missing: dict[type[Table], dict[Key, Row]] = defaultdict(dict)
+        self._new: dict[type[Table], dict[Key, Row]] = defaultdict(dict)
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def load_known(self, drafts: Iterable[Draft]) -> None:
@@ -87,19 +90,27 @@ class Workspace:
             ).first()
             loaded[key] = None if row is None else dict(zip(names, row, strict=True))
         found = loaded[key]
-        return self._missing[table].get(key) if found is None else found
+        if found is None:
+            found = self._new[table].get(key) or self._missing[table].get(key)
+        return found
+
+    def is_absent(self, table: type[Table], *key: object) -> bool:
+        """Whether the row was looked for and is not in the database."""
+        return self._rows[table].get(key, _ABSENT) is None
 
     def put(self, table: type[Table], row: Row) -> None:
         """A row that replaces what has the same primary key."""
         key = _key(table, row)
+        self._set((self._new if self.is_absent(table, *key) else self._changed)[table], key, row)
         self._set(self._rows[table], key, row)
-        self._set(self._changed[table], key, row)
 
-    def add(self, table: type[Table], row: Row) -> None:
-        """A row that is kept unless its primary key is taken: the first one stays."""
+    def add(self, table: type[Table], row: Row, *, new: bool = False) -> None:
+        """A row that is kept unless its primary key is taken: the first one stays. `new` says that the database
+        can't have it yet, which is written faster."""
+        rows = (self._new if new else self._missing)[table]
         key = _key(table, row)
-        if key not in self._missing[table]:
-            self._set(self._missing[table], key, row)
+        if key not in rows:
+            self._set(rows, key, row)
 
     def set_state(self, key: Key, value: object) -> None:
         self._set(self.states, key, value)
@@ -132,7 +143,16 @@ class Workspace:
             else:
                 target[key] = before
 
+    def copy_new(self) -> None:
+        """Writes the many new rows of a table by COPY; what is left goes with `write`."""
+        for table, rows in self._new.items():
+            if len(rows) >= COPY_ROWS:
+                insert_rows(self.connection, table, rows.values())
+                self._new[table] = {}
+
     def write(self) -> None:
+        for table, rows in self._new.items():
+            insert_new(self.connection, table, rows.values())
         for table, rows in self._changed.items():
             upsert_rows(self.connection, table, rows.values())
         for table, rows in self._missing.items():

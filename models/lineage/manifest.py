@@ -32,6 +32,9 @@ MADE_OF: Final = (
 
 def seal(workspace: Workspace, entry: Entry, version: ModelVersionFact, view: View) -> View:
     """Adds revision 1 for a new model version of this run and gives the view that remembers it."""
+    named = (version.registry, version.model, version.version)
+    if any((known["registry"], known["model"], known["version"]) == named for known in view["sealed"]):
+        return view  # the same binding again, under another idempotency key
     sealed = {
         "registry": version.registry,
         "model": version.model,
@@ -80,5 +83,6 @@ def _revise(workspace: Workspace, entry: Entry, view: View, sealed: dict[str, An
             "position": entry.position,
             "document": document.decode(),
         },
+        new=True,
     )
     return sealed | {"revision": revision, "digest": digest}

@@ -96,6 +96,7 @@ def checkpoint_saved(workspace: Workspace, entry: Entry) -> None:
             "position": entry.position,
             "document": _document(entry, level=fact.level),
         },
+        new=_of_new_run(workspace, entry),
     )
 
 
@@ -114,6 +115,7 @@ def checkpoint_verified(workspace: Workspace, entry: Entry) -> None:
             "position": entry.position,
             "document": _document(entry),
         },
+        new=True,
     )
 
 
@@ -132,6 +134,7 @@ def artifact(workspace: Workspace, entry: Entry) -> None:
             "position": entry.position,
             "document": _document(entry, role=fact.role),
         },
+        new=_of_new_run(workspace, entry),
     )
 
 
@@ -149,6 +152,7 @@ def evaluation_completed(workspace: Workspace, entry: Entry) -> None:
             "position": entry.position,
             "document": _document(entry),
         },
+        new=True,
     )
 
 
@@ -167,6 +171,7 @@ def model_version(workspace: Workspace, entry: Entry) -> None:
             "position": entry.position,
             "document": _document(entry, registry=fact.registry),
         },
+        new=_of_new_run(workspace, entry),
     )
     before = _current(workspace, entry)
     _put(workspace, entry, before, seal(workspace, entry, fact, before))
@@ -184,6 +189,7 @@ def revocation(workspace: Workspace, entry: Entry) -> None:
             "position": entry.position,
             "document": _document(entry),
         },
+        new=True,
     )
 
 
@@ -237,6 +243,11 @@ def _current(workspace: Workspace, entry: Entry) -> View:
     return view_of(workspace, entry.namespace, entry.run_id) or empty_view(entry.run_id)
 
 
+def _of_new_run(workspace: Workspace, entry: Entry) -> bool:
+    """Whether the database knows nothing of the run yet, and so none of its rows."""
+    return workspace.is_absent(tables.Run, entry.namespace, entry.run_id)
+
+
 def _put(workspace: Workspace, entry: Entry, before: View, view: View) -> None:
     view = reseal(workspace, entry, before, view)
     received = instant_text(entry.recorded_at)
@@ -287,6 +298,7 @@ def _link(workspace: Workspace, entry: Entry, direction: str, kind: str, role: s
             "digest": digest,
             "position": entry.position,
         },
+        new=_of_new_run(workspace, entry),
     )
 
 

@@ -1,20 +1,23 @@
 """A real uvicorn server on a socket of its own, for what only a transport shows."""
 
+import asyncio
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 import uvicorn
 from starlette.types import ASGIApp
 
 
 @contextmanager
-def serving(app: ASGIApp) -> Iterator[int]:
+def serving(app: ASGIApp, http: type[asyncio.Protocol] | Literal["auto"] = "auto") -> Iterator[int]:
     """The port of 127.0.0.1 on which `app` is served, in a thread of this process."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=5))
+    config = uvicorn.Config(app, http=http, log_config=None, lifespan="off", timeout_graceful_shutdown=5)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

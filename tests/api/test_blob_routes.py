@@ -196,9 +196,7 @@ def test_a_declared_size_over_256_mib_is_refused_before_it_is_sent(app: FastAPI,
     assert stored_files(tmp_path) == []
 
 
-def test_a_full_disk_is_503_and_leaves_nothing(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_a_full_disk_is_503_and_leaves_nothing(client: TestClient, tmp_path: Path) -> None:
     limit, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(BYTES) // 2, hard))

@@ -156,7 +156,7 @@ PLANTED = {
         r"model_version \(team-a, default, churn, 1\) differs in artifact: the records say sha256:0",
     ),
     "changed document": (
-        """UPDATE evaluation SET document = replace(document, '1.0', 'true')""",
+        """UPDATE evaluation SET document = replace(document, '"metrics"', '"figures"')""",
         r"evaluation \(team-a, sha256:.*\) differs in document",
     ),
 }

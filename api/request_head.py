@@ -1,0 +1,48 @@
+"""uvicorn's HTTP protocol with a limit on what it keeps before an app sees a request.
+
+httptools sets none: it joins the pieces of a header as they arrive, so that a caller without a key who sends one
+without end takes memory without end, and each piece copies all before it (64 MB held everybody up for 2 s at a time).
+"""
+
+from typing import Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+MAX_HEAD_BYTES: Final = 64 << 10
+"""Request line and headers, and likewise the trailers or the extension of a chunk. What arrives in one read,
+at most 256 KiB, is parsed before it is counted."""
+
+_TOO_LARGE: Final = b"The request line and headers exceed 64 KiB; send less."
+_ANSWER: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n"
+    b"content-length: %d\r\nconnection: close\r\n\r\n%b" % (len(_TOO_LARGE), _TOO_LARGE)
+)
+
+
+class BoundedHead(HttpToolsProtocol):
+    """Counts the bytes since the parser last had something to hand on, and closes when they are too many."""
+
+    _undelivered = 0
+
+    def data_received(self, data: bytes) -> None:
+        self._undelivered += len(data)
+        super().data_received(data)
+        if self._undelivered <= MAX_HEAD_BYTES or self.transport.is_closing():
+            return
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.write(_ANSWER)
+            self.transport.close()
+        else:
+            self.transport.abort()  # an answer under way can't be taken back
+
+    def on_headers_complete(self) -> None:
+        self._undelivered = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._undelivered = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._undelivered = 0
+        super().on_message_complete()

@@ -1,0 +1,38 @@
+"""`shipworthy-server serve` as a process: what it writes, and how it ends."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+COMMAND = "from api.cli.main import app; app()"
+FIRST_LINE = re.compile(r"Shipworthy listens on http://127\.0\.0\.1:(\d+)")
+
+
+def test_serve_logs_json_alone_and_ends_clean_when_told_to_stop(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SHIPWORTHY_")}
+    command = [sys.executable, "-c", COMMAND, "serve", "--open", "--port", "0", "--data", str(tmp_path)]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            greeting = [server.stderr.readline(), server.stderr.readline()]
+            found = FIRST_LINE.match(greeting[0])
+            assert found is not None, greeting
+            for sent in (
+                b"nonsense\r\n\r\n",
+                b"GET /v1/none HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+            ):
+                with socket.create_connection(("127.0.0.1", int(found[1])), timeout=20) as connection:
+                    connection.sendall(sent)
+                    while connection.recv(4096):
+                        pass
+            server.send_signal(signal.SIGTERM)
+            logged = server.stderr.read().splitlines()
+            assert server.wait(30) == 0
+        finally:
+            server.kill()
+    assert {json.loads(line)["event"] for line in logged} == {"Invalid HTTP request received.", "request"}
