@@ -67,6 +67,8 @@ def respond(error: Exception, request: Request) -> Response:
     request_id = request.scope.get("state", {}).get("request_id", "none")
     match error:
         case ShipworthyError() if STATUS[type(error)] != HTTPStatus.INTERNAL_SERVER_ERROR:
+            if isinstance(error, errors.Unavailable) and error.__cause__ is not None:
+                _log.warning("unavailable", request_id=request_id, reason=str(error.__cause__)[:500])
             return problem_response(error, request_id)
         case RequestValidationError():
             return problem_response(_refused_parameters(error), request_id)

@@ -12,6 +12,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import ProgrammingError
 
 import migrations
 from models.columns import metadata
@@ -45,7 +46,20 @@ def current_revision(connection: Connection) -> str | None:
 
 
 def upgrade(database: Database, service_role: str | None = None) -> None:
-    """Applies what is missing, then grants the service role what it needs (PostgreSQL)."""
+    """Applies what is missing, then grants the service role what it needs (PostgreSQL).
+
+    Raises StartRefused when the role may not change the schema.
+    """
+    try:
+        _upgrade(database, service_role)
+    except ProgrammingError as error:
+        raise StartRefused(
+            f"the schema can't be brought up to date ({str(error.orig).strip().splitlines()[0]}); "
+            "SHIPWORTHY_MIGRATION_URL must name the role that owns the tables"
+        ) from error
+
+
+def _upgrade(database: Database, service_role: str | None) -> None:
     with database.connection() as connection:
         if database.dialect == "postgresql":
             # Two processes that start at once must not both create the tables.

@@ -3,15 +3,19 @@
 Registration of the version seals revision 1. A later fact that changes what it says makes revision n + 1, which
 names its reason, its author and the digest before. Phases, states, checkpoints and evaluations are not part of it:
 they are about the model, not in it.
+
+What the run is made of is one document, named by digest in the manifest of each of its versions. Versions of one run
+and changes after sealing are bounded: each change makes a manifest for every version.
 """
 
 from typing import Any, Final
 
+from models.errors import Conflict
 from models.kinds.facts import ModelVersionFact
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage.run_view import View
-from models.lineage.tables import LineageManifest
+from models.lineage.tables import Ingredient, LineageManifest
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import canonicalize
 
@@ -30,6 +34,28 @@ MADE_OF: Final = (
 )
 
 
+MAX_VERSIONS: Final = 32
+MAX_REVISIONS: Final = 256
+
+
+def check_may_seal(view: View) -> None:
+    """Raises Conflict when the run has as many model versions as one may have."""
+    if len(view["sealed"]) >= MAX_VERSIONS:
+        raise Conflict(
+            f"the run has {MAX_VERSIONS} model versions already, the most one may have; "
+            "record what makes further versions as runs of their own"
+        )
+
+
+def check_may_change(view: View) -> None:
+    """Raises Conflict when the sealed lineage of the run was changed as often as it may be."""
+    if any(sealed["revision"] >= MAX_REVISIONS for sealed in view["sealed"]):
+        raise Conflict(
+            f"the sealed lineage of this run was changed {MAX_REVISIONS - 1} times, the most there may be; "
+            "record what follows as a run of its own"
+        )
+
+
 def seal(workspace: Workspace, entry: Entry, version: ModelVersionFact, view: View) -> View:
     """Adds revision 1 for a new model version of this run and gives the view that remembers it."""
     named = (version.registry, version.model, version.version)
@@ -43,17 +69,37 @@ def seal(workspace: Workspace, entry: Entry, version: ModelVersionFact, view: Vi
         "revision": 0,
         "digest": None,
     }
-    return view | {"sealed": [*view["sealed"], _revise(workspace, entry, view, sealed)]}
+    return view | {
+        "sealed": [*view["sealed"], _revise(workspace, entry, _made_of(workspace, entry, view), sealed)]
+    }
 
 
 def reseal(workspace: Workspace, entry: Entry, before: View, view: View) -> View:
     """New revisions where `entry` changed what sealed manifests of this run say."""
     if not view["sealed"] or all(before[part] == view[part] for part in MADE_OF):
         return view
-    return view | {"sealed": [_revise(workspace, entry, view, sealed) for sealed in view["sealed"]]}
+    made_of = _made_of(workspace, entry, view)
+    return view | {"sealed": [_revise(workspace, entry, made_of, sealed) for sealed in view["sealed"]]}
 
 
-def _revise(workspace: Workspace, entry: Entry, view: View, sealed: dict[str, Any]) -> dict[str, Any]:
+def _made_of(workspace: Workspace, entry: Entry, view: View) -> str:
+    """Digest of the document that says what the run is made of, kept among the ingredients."""
+    document = canonicalize({part: view[part] for part in MADE_OF})
+    digest = sha256_digest(document)
+    workspace.add(
+        Ingredient,
+        {
+            "namespace": entry.namespace,
+            "digest": digest,
+            "kind": "made_of",
+            "position": entry.position,
+            "document": document.decode(),
+        },
+    )
+    return digest
+
+
+def _revise(workspace: Workspace, entry: Entry, made_of: str, sealed: dict[str, Any]) -> dict[str, Any]:
     revision = sealed["revision"] + 1
     document = canonicalize(
         {
@@ -67,7 +113,7 @@ def _revise(workspace: Workspace, entry: Entry, view: View, sealed: dict[str, An
             "reason": f"{entry.kind} recorded",
             "author": entry.owner,
             "record": entry.digest,
-            "made_of": {part: view[part] for part in MADE_OF},
+            "made_of": made_of,
         }
     )
     digest = sha256_digest(document)

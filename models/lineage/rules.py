@@ -11,6 +11,7 @@ from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage import projections
 from models.lineage.identities import check_unchanged, load_identities
+from models.lineage.manifest import check_may_change, check_may_seal
 from models.lineage.run_view import changed_identity
 from models.lineage.tables import Run
 
@@ -63,6 +64,7 @@ def _registration_only_adds(workspace: Workspace, entry: Entry) -> None:
             f"run {entry.run_id} was registered with other values of: {', '.join(changed)}; "
             "a later post may only add, a changed run is a new run with an id of its own"
         )
+    check_may_change(view)
 
 
 def _run_exists(workspace: Workspace, entry: Entry) -> None:
@@ -87,28 +89,48 @@ def _run_exists_and_content_stays(workspace: Workspace, entry: Entry) -> None:
     check_unchanged(workspace, entry)
 
 
+def _version_may_be_sealed(workspace: Workspace, entry: Entry) -> None:
+    _run_exists_and_content_stays(workspace, entry)
+    assert entry.run_id is not None
+    view = projections.view_of(workspace, entry.namespace, entry.run_id)
+    if view is not None:
+        check_may_seal(view)
+
+
+def _artifact_may_be_added(workspace: Workspace, entry: Entry) -> None:
+    _run_exists_and_content_stays(workspace, entry)
+    assert entry.run_id is not None
+    view = projections.view_of(workspace, entry.namespace, entry.run_id)
+    if view is not None:
+        check_may_change(view)
+
+
 def _of_run(project: Callable[[Workspace, Entry], None]) -> Rule:
     return Rule(project, _load_runs, _run_exists)
 
 
-def _with_identity(kind: str, project: Callable[[Workspace, Entry], None]) -> Rule:
+def _with_identity(
+    kind: str, project: Callable[[Workspace, Entry], None], check: Callable[[Workspace, Entry], None]
+) -> Rule:
     def load(workspace: Workspace, drafts: Iterable[Draft]) -> None:
         drafts = list(drafts)
         _load_runs(workspace, drafts)
         load_identities(workspace, kind, drafts)
 
-    return Rule(project, load, _run_exists_and_content_stays)
+    return Rule(project, load, check)
 
 
 RULES: Final[Mapping[str, Rule]] = {
     "run.registered": Rule(projections.run_registered, _load_runs, _registration_only_adds),
     "run.event": _of_run(projections.run_event),
     "snapshot": Rule(projections.snapshot),
-    "checkpoint.saved": _with_identity("checkpoint.saved", projections.checkpoint_saved),
+    "checkpoint.saved": _with_identity(
+        "checkpoint.saved", projections.checkpoint_saved, _run_exists_and_content_stays
+    ),
     "checkpoint.verified": Rule(projections.checkpoint_verified, _load_checkpoints, _checkpoint_exists),
-    "artifact": _with_identity("artifact", projections.artifact),
+    "artifact": _with_identity("artifact", projections.artifact, _artifact_may_be_added),
     "evaluation.completed": _of_run(projections.evaluation_completed),
-    "model_version": _with_identity("model_version", projections.model_version),
+    "model_version": _with_identity("model_version", projections.model_version, _version_may_be_sealed),
     "revocation": Rule(projections.revocation, _load_records, _record_exists),
     "key.created": Rule(projections.nothing),
     "key.revoked": Rule(projections.nothing),

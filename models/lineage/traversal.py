@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from models.bulk import select_among
 
 MAX_RUNS: Final = 500
-MAX_LINKS: Final = 20_000
+MAX_LINKS: Final = 10_000
 MAX_SECONDS: Final = 2.0
 
 
@@ -62,9 +62,13 @@ def traverse(
     found = Traversal(hops={start: 0})
     level, deadline = [start], clock() + MAX_SECONDS
     for hop in range(depth + 1):
-        links = _links_of(connection, namespace, level, as_of)
+        links = _links_of(connection, namespace, level, as_of, MAX_LINKS - len(found.links))
         found.links += links
-        reached = _neighbours(connection, namespace, links, direction, as_of)
+        if len(found.links) >= MAX_LINKS or clock() > deadline:
+            found.partial, found.open_runs = True, level
+            break
+        reached, cut = _neighbours(connection, namespace, links, direction, as_of)
+        found.partial |= cut
         following = sorted(run for run in reached if run not in found.hops)
         if not following:
             break
@@ -72,15 +76,14 @@ def traverse(
             found.open_runs = _with_new_neighbours(links, reached, following, level)
             break
         room = MAX_RUNS - len(found.hops)
-        if room < len(following) or len(found.links) > MAX_LINKS or clock() > deadline:
-            found.partial = True
-            found.open_runs = following[max(room, 0) :] if room < len(following) else following
-            following = following[: max(room, 0)] if clock() <= deadline else []
+        if room < len(following):
+            found.partial, found.open_runs = True, following[room:]
+            following = following[:room]
         found.hops.update(dict.fromkeys(following, hop + 1))
-        if found.partial:
-            found.links += _links_of(connection, namespace, following, as_of)
-            break
         level = following
+        if found.open_runs:
+            found.links += _links_of(connection, namespace, level, as_of, MAX_LINKS - len(found.links))
+            break
     return found
 
 
@@ -92,13 +95,16 @@ def _with_new_neighbours(
     return sorted({link.run_id for link in links if link.digest in digests and link.run_id in set(level)})
 
 
-def _links_of(connection: Connection, namespace: str, runs: Collection[str], as_of: int) -> list[Link]:
-    if not runs:
+def _links_of(
+    connection: Connection, namespace: str, runs: Collection[str], as_of: int, most: int
+) -> list[Link]:
+    """At most `most` links of these runs."""
+    if not runs or most <= 0:
         return []
     rows = select_among(
         connection,
         "SELECT run_id, direction, kind, role, digest, position FROM run_link "
-        "WHERE namespace = :namespace AND run_id IN :keys",
+        f"WHERE namespace = :namespace AND run_id IN :keys LIMIT {int(most)}",
         namespace,
         runs,
     )
@@ -107,9 +113,10 @@ def _links_of(connection: Connection, namespace: str, runs: Collection[str], as_
 
 def _neighbours(
     connection: Connection, namespace: str, links: Collection[Link], direction: Direction, as_of: int
-) -> dict[str, set[str]]:
-    """Runs on the other side of these links, with the digests that lead to them."""
+) -> tuple[dict[str, set[str]], bool]:
+    """Runs on the other side of these links, with the digests that lead to them; and whether there are more."""
     reached: dict[str, set[str]] = {}
+    cut = False
     sides = []
     if direction is not Direction.DOWNSTREAM:
         sides.append(("in", "out"))
@@ -122,11 +129,12 @@ def _neighbours(
         rows: list[Any] = select_among(
             connection,
             "SELECT run_id, digest, position FROM run_link WHERE namespace = :namespace "
-            f"AND digest IN :keys AND direction = '{there}'",
+            f"AND digest IN :keys AND direction = '{there}' LIMIT {MAX_LINKS}",
             namespace,
             digests,
         )
+        cut |= len(rows) >= MAX_LINKS
         for run_id, digest, position in rows:
             if position <= as_of:
                 reached.setdefault(run_id, set()).add(digest)
-    return reached
+    return reached, cut

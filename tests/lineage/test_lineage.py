@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from shipworthy.formats.log_entry import leaf_entry
 from shipworthy.formats.merkle import leaf_hash, verify_inclusion
@@ -231,9 +231,55 @@ def test_manifest_revision_names_reason_author_and_the_digest_before(client: htt
     document = client.get(f"/v1/lineage-manifests/{second['digest']}").json()
     assert document["previous"] == first["digest"]
     assert document["reason"] == "artifact recorded"
-    assert [made["role"] for made in document["made_of"]["artifacts"]] == ["model", "tokenizer"]
+    assert made_of(client, document) == ["model", "tokenizer"]
     original = client.get(f"/v1/lineage-manifests/{first['digest']}").json()
-    assert [made["role"] for made in original["made_of"]["artifacts"]] == ["model"]
+    assert made_of(client, original) == ["model"]
+
+
+def made_of(client: httpx.Client, manifest: dict[str, Any]) -> list[str]:
+    """Roles of the artifacts in what a manifest says its version is made of."""
+    document = client.get(f"/v1/ingredients/{manifest['made_of']}").json()
+    return [made["role"] for made in document["artifacts"]]
+
+
+def test_sealed_lineage_grows_by_one_document_a_change_however_many_versions_there_are(
+    service: RunningService, client: httpx.Client
+) -> None:
+    register(client, 1, reads=0, writes=1)
+    body = {"model": "m", "artifact": digest(1), "run_id": run_id(1)}
+    for version in range(32):
+        post(client, "/v1/model-versions", body | {"version": str(version)})
+    refused = client.post("/v1/model-versions", json=body | {"version": "one too many"})
+    assert refused.status_code == 422
+    refused = client.post("/v1/model-versions", json=body | {"version": "32"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+    with service.services.database.read() as session:
+        count = text("SELECT count(*), sum(length(document)) FROM ingredient WHERE kind = 'made_of'")
+        before = session.connection().execute(count).one()
+    post(client, f"/v1/runs/{run_id(1)}/artifacts", {"digest": digest(5), "role": "tokenizer"})
+    with service.services.database.read() as session:
+        after = session.connection().execute(count).one()
+    assert after[0] - before[0] == 1
+
+
+def test_lineage_of_very_many_links_is_cut_and_says_so(client: httpx.Client) -> None:
+    shared = [{"role": f"part-{number}", "digest": digest(number)} for number in range(1000)]
+    made = [{"role": "model", "digest": digest(number)} for number in range(1000)]
+    for number in range(1, 13):
+        post(
+            client,
+            "/v1/runs",
+            {
+                "run_id": run_id(number),
+                "job": {"namespace": "fraud", "name": "train"},
+                "inputs": shared,
+                "artifacts": made,
+            },
+        )
+    found = client.get(f"/v1/runs/{run_id(1)}/lineage", params={"depth": 5}).json()
+    assert found["partial"]
+    assert len(found["edges"]) <= 10_000
+    assert found["next"]
 
 
 def test_lineage_of_another_tenants_version_answers_like_an_unknown_one(service: RunningService) -> None:

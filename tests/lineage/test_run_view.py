@@ -214,7 +214,10 @@ def test_recipe_with_an_unresolved_input_is_none() -> None:
 
 
 def test_nested_seed_keys_are_taken_out_of_the_family() -> None:
-    first = {"values": {"model": {"init~/seed": 1, "depth": 2}}, "seed_keys": ["/model/init~0~1seed"]}
+    first: dict[str, Any] = {
+        "values": {"model": {"init~/seed": 1, "depth": 2}},
+        "seed_keys": ["/model/init~0~1seed"],
+    }
     second = {"values": {"model": {"init~/seed": 2, "depth": 2}}, "seed_keys": ["/model/init~0~1seed"]}
     assert view_of(config=first)["family_digest"] == view_of(config=second)["family_digest"]
     assert view_of(config=first)["ingredients"]["config"] == document_digest(first)

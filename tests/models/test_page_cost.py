@@ -69,7 +69,7 @@ def make_snapshot_row(number: int) -> dict[str, object]:
 def statements_of(connection: Connection) -> Iterator[list[tuple[str, Any]]]:
     seen: list[tuple[str, Any]] = []
 
-    def remember(_c: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:  # noqa: ANN401
+    def remember(_c: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
         seen.append((statement, parameters))
 
     event.listen(connection, "before_cursor_execute", remember)
@@ -109,7 +109,7 @@ def _instructions(connection: Connection, run: Callable[[], object]) -> int:
     return count
 
 
-def _explained(connection: Connection, statement: str, parameters: Any) -> dict[str, Any]:  # noqa: ANN401
+def _explained(connection: Connection, statement: str, parameters: Any) -> dict[str, Any]:
     rows = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", parameters)
     found = rows.scalar_one()
     plan: dict[str, Any] = (json.loads(found) if isinstance(found, str) else found)[0]["Plan"]

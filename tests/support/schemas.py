@@ -70,8 +70,13 @@ def limits_of(schema: Schema, definitions: Schema, path: Path = ()) -> Iterator[
                 yield from limits_of(below, definitions, (*path, name))
             if "propertyNames" in schema:
                 yield Limit((*path, KEY), "name", schema["propertyNames"]["maxLength"])
-            if isinstance(schema.get("additionalProperties"), dict):
-                yield from limits_of(schema["additionalProperties"], definitions, (*path, "name"))
+            if isinstance(_members(schema), dict):
+                yield from limits_of(_members(schema), definitions, (*path, "name"))
+
+
+def _members(schema: Schema) -> Any:
+    """The schema of members whose names are the caller's; a pattern for the names holds it in another place."""
+    return next(iter(schema.get("patternProperties", {}).values()), schema.get("additionalProperties"))
 
 
 def reaching(limit: Limit, excess: int) -> str | int:
@@ -97,7 +102,7 @@ def _set(body: Any, schema: Schema, definitions: Schema, path: Path, value: obje
     if isinstance(name, int):
         body = body or [_least(schema["items"], definitions)]
         return [_set(body[0], schema["items"], definitions, tuple(rest), value), *body[1:]]
-    below = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
+    below = schema.get("properties", {}).get(name, _members(schema))
     if name == KEY:
         return {**body, str(value): _least(below, definitions)}
     inner = body.get(name)
