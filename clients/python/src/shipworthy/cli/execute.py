@@ -34,20 +34,21 @@ def execute(arguments: list[str]) -> int:
     artifacts = [_pair(each, "--artifact", "model") for each in options.artifact]
     job = options.job or os.path.basename(command[0])
     recorded = run(job, config=config, data=data, team=options.team, tags=dict(map(_tag, options.tag)))
-    try:
-        child = subprocess.Popen(command)
-    except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        reason = f"{command[0]}: {'command not found' if missing else error.strerror}"
-        recorded.finish("failed", reason)
-        sys.stderr.write(f"shipworthy: {reason}\n")
-        return NOT_FOUND if missing else NOT_EXECUTABLE
-    with _passing_signals_to(child) as received:
+    with _relaying_signals() as relay:
+        try:
+            child = subprocess.Popen(command)
+        except OSError as error:
+            missing = isinstance(error, FileNotFoundError)
+            reason = f"{command[0]}: {'command not found' if missing else error.strerror}"
+            recorded.finish("failed", reason)
+            sys.stderr.write(f"shipworthy: {reason}\n")
+            return NOT_FOUND if missing else NOT_EXECUTABLE
+        relay.attach(child)
         status = child.wait()
     if status == 0:
         for role, path in artifacts:
             recorded.artifact(path, role)
-    recorded.finish(*_ending(status, received))
+    recorded.finish(*_ending(status, relay.received))
     return _end_as(status)
 
 
@@ -88,23 +89,43 @@ def _tag(text: str) -> tuple[str, str]:
     return _pair(text, "--tag")
 
 
-@contextmanager
-def _passing_signals_to(child: "subprocess.Popen[bytes]") -> Iterator[list[int]]:
-    """Which signals came meanwhile. Each goes on to the program, except what its terminal sent it already."""
-    received: list[int] = []
-    on_terminal = sys.stdin is not None and sys.stdin.isatty()
+class _Relay:
+    """Passes signals on to the program, except what its terminal sent it already. One that comes while the program
+    is being started waits for it: it must neither end us nor be lost."""
 
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        if on_terminal and signal.Signals(number).name in _FROM_TERMINAL:
+    def __init__(self) -> None:
+        self.received: list[int] = []
+        self._waiting: list[int] = []
+        self._child: subprocess.Popen[bytes] | None = None
+        self._on_terminal = sys.stdin is not None and sys.stdin.isatty()
+
+    def attach(self, child: "subprocess.Popen[bytes]") -> None:
+        self._child = child
+        for number in self._waiting:
+            self._send(number)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        self.received.append(number)
+        if self._on_terminal and signal.Signals(number).name in _FROM_TERMINAL:
             return
-        with suppress(ProcessLookupError):
-            child.send_signal(number)
+        if self._child is None:
+            self._waiting.append(number)
+        else:
+            self._send(number)
 
+    def _send(self, number: int) -> None:
+        if self._child is not None:
+            with suppress(ProcessLookupError):
+                self._child.send_signal(number)
+
+
+@contextmanager
+def _relaying_signals() -> Iterator[_Relay]:
+    relay = _Relay()
     known = [getattr(signal, name) for name in _FORWARDED if hasattr(signal, name)]
-    before = {number: signal.signal(number, pass_on) for number in known}
+    before = {number: signal.signal(number, relay.handle) for number in known}
     try:
-        yield received
+        yield relay
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
