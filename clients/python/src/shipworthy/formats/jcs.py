@@ -92,9 +92,14 @@ def _is_plain(value: object, depth: int) -> bool:
     if value.__class__ is not dict and value.__class__ is not list:
         return False
     level: list[Any] = [value]
+    seen: set[int] = set()
     for _ in range(depth, MAX_DEPTH):
         following: list[Any] = []
         for container in level:
+            # Met twice, it may hold itself: walking such a value on would double the work at each level.
+            if id(container) in seen:
+                return False
+            seen.add(id(container))
             members = container
             if container.__class__ is dict:
                 try:
