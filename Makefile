@@ -49,7 +49,7 @@ bench: $(VENV)/.projects $(MLFLOW_VENV)/.requirements ## Run benchmarks/bench_*.
 	exit $$failed
 
 lock: ## Compile requirements/*.in again (needs uv; UPGRADE=--upgrade for new versions)
-	for name in server dev live demo mlflow; do \
+	for name in server worker dev live demo mlflow; do \
 		$(LOCK) $(UPGRADE) requirements/$$name.in -o requirements/$$name.txt || exit 1; \
 	done
 
