@@ -31,11 +31,12 @@ test: $(VENV)/.projects ## Run the tests on SQLite and on a PostgreSQL that they
 test-live: $(VENV)/.projects ## Run tests/live: real servers under load, killed, installed from wheels
 	$(BIN)/python -m pytest -m live $(ARGS) tests/live $(REPORT)
 
-check: $(VENV)/.projects ## Lint, formatting, types, import contracts
+check: $(VENV)/.projects ## Lint, formatting, types, import contracts, vendored files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/vendor.py check
 
 format: $(VENV)/.projects ## Format the code and mend what ruff can mend
 	$(BIN)/ruff check --fix .

@@ -7,8 +7,28 @@ from fastapi import FastAPI
 from api import errors
 from api.middleware import RequestGuard
 from api.openapi import Application
-from api.routes import batch, blobs, health, lineage, log, progress, reading, recording
+from api.routes import (
+    baselines,
+    batch,
+    blobs,
+    contract_checks,
+    contracts,
+    health,
+    lineage,
+    log,
+    pages_contract_checks,
+    pages_contracts,
+    pages_home,
+    pages_session,
+    pages_static,
+    progress,
+    reading,
+    reading_contracts,
+    recording,
+    work,
+)
 from api.services import Services
+from api.web.sign_in_tries import SignInTries
 
 DESCRIPTION = (
     "Immutable lineage of training runs and release gates. Every answer about what a model is made of rests on "
@@ -30,6 +50,14 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     for module in (health, recording, progress, batch, lineage, reading, log, blobs):
         app.include_router(module.router)
+    for part in (baselines, contract_checks, work):
+        app.include_router(part.router)
+        app.include_router(part.reading)
+    app.include_router(contracts.router)
+    app.include_router(reading_contracts.router)
+    app.state.sign_in_tries = SignInTries()
+    for pages in (pages_session, pages_home, pages_contract_checks, pages_contracts, pages_static):
+        app.include_router(pages.router)
     errors.install(app)
     app.add_middleware(RequestGuard, registry=services.registry)
     return app

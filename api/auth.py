@@ -2,22 +2,23 @@
 
 import asyncio
 import hmac
-import ipaddress
 import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Final
-from urllib.parse import urlsplit
+from typing import Final, TypeVar
 
 from starlette.requests import HTTPConnection
 
+from api.loopback import refuse_foreign_pages
 from api.token_cache import TokenCache, VerifiedKey
+from api.web.cookies import SESSION, read_cookie
 from models.actor import Actor, EvidenceLevel, Role, evidence_level
 from models.database import Database
-from models.errors import RoleMissing, StartRefused, TokenInvalid, TokenMissing
+from models.errors import RoleMissing, TokenInvalid, TokenMissing
+from models.keys.sessions import KeySession, Sealer, end_statement, forget_statement, has_ended, new_session
 from models.keys.store import find_key, owner_pseudonym
 from models.keys.tables import ApiKey
 from models.keys.tokens import ParsedToken, parse_token, secret_hmac
@@ -35,6 +36,8 @@ _MISSING: Final = (
 )
 # Few, so that a flood of made-up tokens can't take the connections that requests with a key need.
 _READERS: Final = 4
+Shown = TypeVar("Shown", ParsedToken, KeySession)
+"""What a caller shows to prove who it is."""
 
 
 def _utc_now() -> datetime:
@@ -60,6 +63,7 @@ class Authenticator:
     ) -> None:
         self._database = database
         self._pepper = pepper
+        self.sealer = Sealer(pepper)
         self._now = now
         self._cache = TokenCache(monotonic)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="key-reader")
@@ -74,23 +78,69 @@ class Authenticator:
         """
         given = request.headers.getlist("authorization")
         if not given:
-            if self._local is None:
-                raise TokenMissing(_MISSING)
-            _refuse_foreign_pages(request)
-            return self._local
+            return await self._without_token(request)
         if len(given) > 1:
             raise TokenInvalid("the Authorization header was sent more than once; send it once")
         scheme, _, token = given[0].partition(" ")
         if scheme.lower() != "bearer":
             raise TokenMissing(_MISSING)
-        parsed = parse_token(token.strip(" "))
+        return await self._holder_of_token(token.strip(" "))
+
+    async def _without_token(self, request: HTTPConnection) -> Actor:
+        """The person `local` in open mode; else, for reading only, the holder of a session of the pages, which link
+        to JSON. A write takes a token: no other site can make a browser send one."""
+        if self._local is not None:
+            refuse_foreign_pages(request)
+            return self._local
+        cookie = read_cookie(request, SESSION) if request.scope.get("method") in ("GET", "HEAD") else None
+        if cookie is None:
+            raise TokenMissing(_MISSING)
+        session = self.session(cookie)
+        if session is None:
+            raise TokenInvalid(_INVALID)
+        return await self.holder(session)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether who sends no token is the person `local`."""
+        return self._local is not None
+
+    async def sign_in(self, token: str) -> KeySession:
+        """A new session of the pages for the holder of a token. Raises TokenInvalid, Unavailable."""
+        actor = await self._holder_of_token(token)
+        return new_session(actor.key_id, self._now())
+
+    def session(self, cookie: str) -> KeySession | None:
+        """What a cookie says, if it was made here and is not over; `holder` tells whether it still counts."""
+        return self.sealer.unseal(cookie, self._now())
+
+    async def holder(self, session: KeySession) -> Actor:
+        """Whom a session stands for. Raises TokenInvalid once it was signed out or its key is no longer in force:
+        at once in the process that did it, within a second in others."""
+        digest = sha256(f"session {session.key_id} {session.session_id}".encode()).digest()
+        return await self._verified(digest, self._verify_session, session)
+
+    def sign_out(self, session: KeySession) -> None:
+        """Ends a session for good, so that a copy of its cookie is worth nothing; waits for the database."""
+        with self._database.begin() as rows:
+            rows.connection().execute(forget_statement(self._now()))
+            if not has_ended(rows, session.session_id):
+                rows.connection().execute(end_statement(session))
+        self.forget(session.key_id)
+
+    async def _holder_of_token(self, token: str) -> Actor:
+        parsed = parse_token(token)
         if parsed is None:
             raise TokenInvalid(_INVALID)
-        digest = sha256(token.strip(" ").encode()).digest()
+        return await self._verified(sha256(token.encode()).digest(), self._verify, parsed)
+
+    async def _verified(
+        self, digest: bytes, verify: Callable[[Shown, bytes], VerifiedKey | None], shown: Shown
+    ) -> Actor:
         verified = self._cache.get(digest)
         if verified is None:
             loop = asyncio.get_running_loop()
-            verified = await loop.run_in_executor(self._readers, self._verify, parsed, digest)
+            verified = await loop.run_in_executor(self._readers, verify, shown, digest)
         if verified is None or (verified.expires_at is not None and verified.expires_at <= self._now()):
             raise TokenInvalid(_INVALID)
         return verified.actor
@@ -120,6 +170,16 @@ class Authenticator:
         self._cache.put(digest, verified, begun)
         return verified
 
+    def _verify_session(self, shown: KeySession, digest: bytes) -> VerifiedKey | None:
+        begun = self._cache.begin()
+        with self._database.read() as session:
+            row = find_key(session, shown.key_id)
+            if row is None or row.revoked_at is not None or has_ended(session, shown.session_id):
+                return None
+            verified = _verified(row)
+        self._cache.put(digest, verified, begun)
+        return verified
+
 
 def require_role(actor: Actor, *roles: Role) -> None:
     """Passes when the actor has one of the roles; else RoleMissing, with the command that makes such a
@@ -133,50 +193,6 @@ def require_role(actor: Actor, *roles: Role) -> None:
         f"the call needs the role {needed}, this key has {held}; have a key made with: shipworthy-server "
         f"keys create --namespace {actor.namespace} --role {roles[0]}{owner}"
     )
-
-
-def assert_loopback(host: str) -> None:
-    """StartRefused unless an address to listen on is reached from this machine only."""
-    if not is_loopback(host):
-        raise StartRefused(
-            f"--open lets everybody who reaches {host} write without a key, so it is for loopback addresses "
-            "only; run with --host 127.0.0.1, or without --open and with keys"
-        )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address without a port is `localhost`, 127.0.0.0/8 or ::1."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _refuse_foreign_pages(request: HTTPConnection) -> None:
-    """In open mode any page in the local browser could write as `local`: by a name that it makes resolve to
-    127.0.0.1 (DNS rebinding, the Host gives it away) or by posting a form across sites (the Origin does)."""
-    host = request.headers.get("host", "")
-    if not is_loopback(_host_name(host)):
-        raise TokenMissing(
-            f"without a token, open mode takes calls to loopback names only, not to {host[:80]!r}; call "
-            "http://127.0.0.1 with the port of the service, or send a token"
-        )
-    origin = request.headers.get("origin")
-    if origin is not None and origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
-        raise TokenMissing(
-            f"without a token, open mode takes no calls from pages of {origin[:80]!r}; send a token, or call "
-            "from the service's own pages"
-        )
-
-
-def _host_name(host: str) -> str:
-    """The name in a Host header, brackets and port removed; "" when it is malformed."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
 
 
 def _verified(row: ApiKey) -> VerifiedKey:

@@ -1,6 +1,7 @@
 """Errors as HTTP: one table from class to status, RFC 9457 problem documents, and the handlers of the app."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
 
@@ -12,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from api.problems import invalid_input, parameter_problems, problems_of, refusal
+from api.web.answers import error_page, wants_page
 from models import errors
 from models.errors import FieldProblem, ShipworthyError
 
@@ -33,6 +35,10 @@ STATUS: Final[Mapping[type[ShipworthyError], int]] = {
     errors.IdempotencyKeyReused: 409,
     errors.RunConflict: 409,
     errors.ModelVersionTaken: 409,
+    errors.ContractMoved: 409,
+    errors.WorkLeaseLost: 409,
+    errors.WorkEnded: 409,
+    errors.SeparationOfDuties: 403,
     errors.BlobDigestMismatch: 422,
     errors.Unavailable: 503,
     errors.WriteFailed: 500,
@@ -56,29 +62,68 @@ _HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
 _log: structlog.typing.FilteringBoundLogger = structlog.get_logger("api.errors")
 
 
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """What is told of an error, as a document to programs and as a page to persons."""
+
+    status: int
+    code: str
+    detail: str
+    request_id: str
+    problems: tuple[FieldProblem, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def document(self) -> Response:
+        """`type` is an absolute path, as RFC 9457 section 3.1.1 advises where the host is not known: the service
+        runs under names of its owners', and a page at that path can explain the code later. Programs compare
+        `code`. The title is made from the code, so that it never changes between occurrences."""
+        content = {
+            "type": f"/docs/errors#{self.code}",
+            "title": self.code.replace("_", " ").capitalize(),
+            "status": self.status,
+            "detail": self.detail,
+            "code": self.code,
+            "request_id": self.request_id,
+            "errors": [{"field": each.field, "message": each.message} for each in self.problems],
+        }
+        return JSONResponse(
+            content,
+            status_code=self.status,
+            headers={**_HEADERS.get(self.status, {}), **self.headers},
+            media_type="application/problem+json",
+        )
+
+
 def problem_response(error: ShipworthyError, request_id: str) -> Response:
     """The problem document of an error below api/."""
-    return _problem(STATUS[type(error)], error.code, error.detail, request_id, error.problems)
+    return _problem(error, request_id).document()
 
 
 def respond(error: Exception, request: Request) -> Response:
-    """The answer to any exception that left a route. What nobody foresaw is logged in full and answered with
-    the request id alone: an exception's text may hold rows, addresses or secrets."""
-    request_id = request.scope.get("state", {}).get("request_id", "none")
+    """The answer to any exception that left a route: a problem document, or a page when a page was asked for.
+    What nobody foresaw is logged in full and answered with the request id alone: an exception's text may hold
+    rows, addresses or secrets."""
+    problem = _foreseen(error, request, request.scope.get("state", {}).get("request_id", "none"))
+    if wants_page(request):
+        return error_page(request, problem.status, problem.detail, problem.request_id, problem.headers)
+    return problem.document()
+
+
+def _foreseen(error: Exception, request: Request, request_id: str) -> _Problem:
     match error:
         case ShipworthyError() if STATUS[type(error)] != HTTPStatus.INTERNAL_SERVER_ERROR:
             if isinstance(error, errors.Unavailable) and error.__cause__ is not None:
                 _log.warning("unavailable", request_id=request_id, reason=str(error.__cause__)[:500])
-            return problem_response(error, request_id)
+            return _problem(error, request_id)
         case RequestValidationError():
-            return problem_response(_refused_parameters(error), request_id)
+            return _problem(_refused_parameters(error), request_id)
         case HTTPException():
             return _http_problem(error, request, request_id)
         case OperationalError() | TimeoutError():
             cause = getattr(error, "orig", None) or error
             _log.error("database unavailable", request_id=request_id, reason=str(cause)[:500])
             unavailable = errors.Unavailable("The database does not answer; nothing was stored, try again.")
-            return problem_response(unavailable, request_id)
+            return _problem(unavailable, request_id)
         case _:
             _log.error("unexpected error", request_id=request_id, exc_info=error)
             detail = (
@@ -86,11 +131,11 @@ def respond(error: Exception, request: Request) -> Response:
                 "under which its log holds the cause."
             )
             code = error.code if isinstance(error, ShipworthyError) else ShipworthyError.code
-            return _problem(500, code, detail, request_id)
+            return _Problem(500, code, detail, request_id)
 
 
 def install(app: FastAPI) -> None:
-    """Answer every exception of the app's routes with a problem document."""
+    """Answer every exception of the app's routes with a problem document, or with a page where pages are."""
 
     # async: Starlette runs a plain function as a handler in a thread of the pool, which may be exhausted.
     async def handler(request: Request, error: Exception) -> Response:
@@ -107,32 +152,8 @@ def install(app: FastAPI) -> None:
         app.add_exception_handler(kind, handler)
 
 
-def _problem(
-    status: int,
-    code: str,
-    detail: str,
-    request_id: str,
-    problems: tuple[FieldProblem, ...] = (),
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    """`type` is an absolute path, as RFC 9457 section 3.1.1 advises where the host is not known: the service
-    runs under names of its owners', and a page at that path can explain the code later. Programs compare
-    `code`. The title is made from the code, so that it never changes between occurrences."""
-    content = {
-        "type": f"/docs/errors#{code}",
-        "title": code.replace("_", " ").capitalize(),
-        "status": status,
-        "detail": detail,
-        "code": code,
-        "request_id": request_id,
-        "errors": [{"field": problem.field, "message": problem.message} for problem in problems],
-    }
-    return JSONResponse(
-        content,
-        status_code=status,
-        headers={**_HEADERS.get(status, {}), **(headers or {})},
-        media_type="application/problem+json",
-    )
+def _problem(error: ShipworthyError, request_id: str) -> _Problem:
+    return _Problem(STATUS[type(error)], error.code, error.detail, request_id, error.problems)
 
 
 def _refused_parameters(error: RequestValidationError) -> ShipworthyError:
@@ -142,11 +163,11 @@ def _refused_parameters(error: RequestValidationError) -> ShipworthyError:
     return refusal(parameter_problems(details), len(details))
 
 
-def _http_problem(error: HTTPException, request: Request, request_id: str) -> Response:
+def _http_problem(error: HTTPException, request: Request, request_id: str) -> _Problem:
     """What the framework itself answers: no such path, no such method, a form that can't be parsed."""
     status, headers, detail = error.status_code, error.headers or {}, error.detail
     if status == HTTPStatus.NOT_FOUND:
         detail = "No endpoint has this path; /openapi.json lists them all."
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
         detail = f"This path does not take {request.method[:16]}; it takes {headers.get('Allow', 'others')}."
-    return _problem(status, _HTTP_CODES.get(status, "bad_request"), detail, request_id, headers=headers)
+    return _Problem(status, _HTTP_CODES.get(status, "bad_request"), detail, request_id, headers=headers)

@@ -10,18 +10,20 @@ from pydantic import ValidationError
 from sqlalchemy import Executable
 
 from api.errors import invalid_input
-from api.schemas.runs import NESTED, RunRequest
+from api.schemas.runs import EVIDENCE, NESTED, RunRequest
 from models.actor import Actor
-from models.errors import FieldProblem, InvalidInput, InvalidJson
+from models.errors import FieldProblem, InvalidInput, InvalidJson, RecordTooLarge
 from models.fields import Value
 from models.keys.store import disclosure_statement, owner_pseudonym
-from models.kinds.registry import KINDS, Kind
+from models.kinds.registry import KINDS
+from models.kinds.runs import KEPT
 from models.ledger.drafts import Draft, Item, make_draft, redactable
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import CanonicalizationError, JsonValue, canonicalize
 
 MAX_DEPTH: Final = 32
 MAX_NESTED: Final = 10_000
+_CONTAINERS: Final = frozenset((dict, list))
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 V = TypeVar("V", bound=Value)
 
@@ -43,14 +45,15 @@ def _depth(value: object) -> int:
     """Containers within containers, counted only as far as MAX_DEPTH + 1."""
     level: list[Any] = [value]
     for depth in range(MAX_DEPTH + 1):
-        level = [
-            child
-            for container in level
-            for child in (container.values() if isinstance(container, dict) else container)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
+        following: list[Any] = []
+        for container in level:
+            members = container.values() if type(container) is dict else container
+            # Most containers hold no other: one pass in C tells so.
+            if _CONTAINERS & set(map(type, members)):
+                following += [each for each in members if type(each) in _CONTAINERS]
+        if not following:
             return depth + 1
+        level = following
     return MAX_DEPTH + 1
 
 
@@ -95,33 +98,20 @@ class Recorder:
             raise InvalidInput(
                 f"more than {MAX_NESTED} facts in one post; send later ones by /v1/records:batch"
             )
-        own = {name: value for name, value in body.items() if name not in NESTED}
+        own = {name: value for name, value in body.items() if name not in EVIDENCE}
         compared: dict[str, Any] = dict(body if key is not None else own)
         statements: tuple[Executable, ...] = ()
-        content: str | None = None
         if request.initiated_by is not None:
             own["initiated_by"], statements = self._person(actor, request.initiated_by)
             # Equal content is compared by pseudonym: a digest over the address would outlive its erasure, and
             # whoever has a guess could check it.
             compared["initiated_by"] = own["initiated_by"]["owner"]
-        if compared != own:
-            content = _digest(compared)
-        run_id = request.run_id
-        drafts = [
-            make_draft(
-                KINDS["run.registered"],
-                actor,
-                own,
-                request,
-                run_id=run_id,
-                idempotency_key=key,
-                content=content,
-            )
-        ]
-        for name, kind in NESTED.items():
-            facts = getattr(request, name)
-            if facts:
-                drafts += _nested(name, KINDS[kind], actor, body[name], facts, run_id)
+        try:
+            drafts = _registration(actor, own, compared, request, key)
+        except RecordTooLarge:
+            drafts = _apart(actor, own, compared if key is not None else None, request, key)
+        for name in EVIDENCE:
+            drafts += _nested(name, actor, body, request)
         return Item(tuple(drafts), statements=statements)
 
     def _person(self, actor: Actor, address: str) -> tuple[dict[str, JsonValue], tuple[Executable, ...]]:
@@ -133,13 +123,45 @@ class Recorder:
         return {"owner": owner, "who": {"$redactable": digest}}, (statement,)
 
 
-def _nested(
-    name: str, kind: Kind, actor: Actor, sent: list[dict[str, Any]], facts: list[Value], run_id: str
+def _registration(
+    actor: Actor, own: dict[str, Any], compared: dict[str, Any], request: RunRequest, key: str | None
 ) -> list[Draft]:
+    """The one record of a registration; `compared` is what a repetition has to say again."""
+    content = _digest(compared) if compared != own else None
+    return [
+        make_draft(
+            KINDS["run.registered"],
+            actor,
+            own,
+            request,
+            run_id=request.run_id,
+            idempotency_key=key,
+            content=content,
+        )
+    ]
+
+
+def _apart(
+    actor: Actor, own: dict[str, Any], compared: dict[str, Any] | None, request: RunRequest, key: str | None
+) -> list[Draft]:
+    """The same when it is too large for one record: what it keeps otherwise becomes records of their own."""
+    bare = {name: value for name, value in own.items() if name not in KEPT}
+    if compared is None:
+        compared = dict(bare)
+        if request.initiated_by is not None:
+            compared["initiated_by"] = bare["initiated_by"]["owner"]
+    drafts = _registration(actor, bare, compared, request.model_copy(update={name: [] for name in KEPT}), key)
+    for name in KEPT:
+        drafts += _nested(name, actor, own, request)
+    return drafts
+
+
+def _nested(name: str, actor: Actor, body: Mapping[str, Any], request: RunRequest) -> list[Draft]:
     drafts = []
-    for place, (body, fact) in enumerate(zip(sent, facts, strict=True)):
+    run_id, kind = request.run_id, KINDS[NESTED[name]]
+    for place, (sent, fact) in enumerate(zip(body.get(name, ()), getattr(request, name), strict=True)):
         try:
-            drafts.append(make_draft(kind, actor, {**body, "run_id": run_id}, fact, run_id=run_id))
+            drafts.append(make_draft(kind, actor, {**sent, "run_id": run_id}, fact, run_id=run_id))
         except InvalidInput as error:
             problems = [FieldProblem(f"/{name}/{place}{each.field}", each.message) for each in error.problems]
             detail = "; ".join(f"{each.field} {each.message}" for each in problems)

@@ -13,13 +13,16 @@ from typing import Final
 from benchmarks.support.figures import Figure, finish
 from benchmarks.support.load import explain
 from benchmarks.support.processes import load_average, shipworthy, sqlite_database
+from benchmarks.support.stepping import slowdowns
 from tests.support.pipelines import environment
 from tests.support.weather import hanging
 
 IMPORTS: Final = 9
 PAIRS: Final = 7
-LONG_STEPS: Final = ("200", "24")
-"""Steps and work in each, about 20 ms. Those of real training are longer, the client's part smaller still."""
+FOURS: Final = 80
+BLOCK_STEPS: Final = 10
+"""Of about 15 ms each, as many as make a block short against what else a machine does. Steps of real training are
+longer, the client's part smaller still."""
 SHORT_STEPS: Final = ("2000", "2")
 """About 2 ms each, so many that the slowest hundredth are twenty."""
 HASHED_BYTES: Final = 2**29
@@ -127,15 +130,20 @@ def _with_the_service_hanging(folder: Path) -> list[Figure]:
     with hanging() as port:
         variables = {"SHIPWORTHY_URL": f"http://127.0.0.1:{port}"}
         logs = [_numbers(_python(_LOG, folder, variables)) for _ in range(5)]
-        pairs = [_pair(folder, variables, LONG_STEPS) for _ in range(PAIRS)]
+        processor, wall = slowdowns(folder, variables, FOURS, BLOCK_STEPS)
         short = [_pair(folder, variables, SHORT_STEPS) for _ in range(PAIRS)]
+    explain(f"a step with the service hanging: processor time {processor}; on the wall {wall}")
     log_p99 = median(each[1] for each in logs) / 1000
     # The quietest run of each kind: what else a machine does adds to both, and never the same.
-    slower = min(recorded[0] for _, recorded in pairs) / min(bare[0] for bare, _ in pairs) - 1
     growth = (min(recorded[1] for _, recorded in short) - min(bare[1] for bare, _ in short)) / 1e6
     return [
         Figure("client_log_p99_hanging", log_p99, "µs", log_p99 / 200, 1, "at most"),
-        Figure("client_step_hanging", slower * 100, "% slower", slower / 0.005, 1, "at most"),
+        # Missed is what is shown to be missed: the lower end of the interval. On a quiet machine it is a tenth of a
+        # percent wide; on one that does other things too the median alone says nothing.
+        Figure(
+            "client_step_hanging", processor.median * 100, "% more CPU", processor.low / 0.005, 1, "at most"
+        ),
+        Figure("client_step_wall_hanging", wall.median * 100, "% slower", wall.low / 0.005, 1, "at most"),
         Figure("client_step_p99_growth_hanging", growth, "ms", growth, 1, "at most"),
     ]
 

@@ -60,7 +60,7 @@ async def _fill(server: Server, marks: list[str], until: int, chance: random.Ran
             answer = await client.request(
                 "POST", "/v1/records:batch", lines, content_type="application/x-ndjson"
             )
-            if answer.status != 200 or answer.body.count(b'"status": 201') != len(new):
+            if answer.status != 200 or answer.body.count(b'"status":201') != len(new):
                 raise Failed(f"records:batch answered {answer.status}: {answer.body[:300]!r}")
             marks += new
             if len(marks) % 10_000 == 0:

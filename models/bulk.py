@@ -8,19 +8,21 @@ varchar(n) would cut it in silence.
 """
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import psycopg
-from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, TextClause, text
+from sqlalchemy import BigInteger, Connection, Integer, LargeBinary
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.dialects import sqlite
 
 from models.columns import Table, UTCDateTime
 
 Row = Mapping[str, Any]
+_NAMED: Final = re.compile(r"(?<!:):([a-z_]+)")
 
 
 def sql_table(table: type[Table]) -> SqlTable:
@@ -96,18 +98,23 @@ def upsert_rows(connection: Connection, table: type[Table], rows: Collection[Row
     _unnest(connection, table, rows, f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {replaced}")
 
 
-def select_among(connection: Connection, query: str, namespace: str, keys: Collection[str]) -> list[Any]:
-    """Rows of a query that says `:namespace` and `IN :keys`, for any number of keys in one statement."""
-    dialect = connection.dialect.name
-    given: Any = json.dumps(list(keys)) if dialect == "sqlite" else list(keys)
-    return list(connection.execute(_among(query, dialect), {"namespace": namespace, "keys": given}))
+def select_among(
+    connection: Connection, query: str, namespace: str, keys: Collection[str], **more: object
+) -> list[Any]:
+    """Rows of a query that says `:namespace` and `IN :keys`, for any number of keys in one statement; `more` are
+    its other parameters."""
+    given: Any = json.dumps(list(keys)) if connection.dialect.name == "sqlite" else list(keys)
+    # Past SQLAlchemy's compiler: a commit asks a handful of these.
+    query = _among(query, connection.dialect.name)
+    return list(connection.exec_driver_sql(query, {"namespace": namespace, "keys": given, **more}))
 
 
 @cache
-def _among(query: str, dialect: str) -> TextClause:
-    """Kept for each query: SQLAlchemy would parse the text again each time."""
-    among = "IN (SELECT value FROM json_each(:keys))" if dialect == "sqlite" else "= ANY(:keys)"
-    return text(query.replace("IN :keys", among))
+def _among(query: str, dialect: str) -> str:
+    """The query as the driver takes it."""
+    if dialect == "sqlite":
+        return query.replace("IN :keys", "IN (SELECT value FROM json_each(:keys))")
+    return _NAMED.sub(r"%(\1)s", query.replace("IN :keys", "= ANY(:keys)"))
 
 
 @cache

@@ -112,6 +112,30 @@ class ModelVersionTaken(Conflict):
     code = "model_version_taken"
 
 
+class ContractMoved(Conflict):
+    """A check or its result names another version, suite or baseline than the contract has now."""
+
+    code = "contract_moved"
+
+
+class WorkLeaseLost(Conflict):
+    """The work was taken over, cancelled or ended: what this worker says of it no longer counts."""
+
+    code = "work_lease_lost"
+
+
+class WorkEnded(Conflict):
+    """The work can't be cancelled: it has ended."""
+
+    code = "work_ended"
+
+
+class SeparationOfDuties(ShipworthyError):
+    """The person who approves is the one who asked for it, or nobody knows who asked."""
+
+    code = "separation_of_duties"
+
+
 class BlobDigestMismatch(ShipworthyError):
     """The bytes that were sent do not hash to the digest in the path."""
 

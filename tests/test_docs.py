@@ -34,6 +34,8 @@ def test_readme_tour_runs_as_written(tmp_path: Path) -> None:
     assert len(tour) >= 5
     script = "\n".join(["set -euo pipefail", "trap 'kill $(jobs -p); wait' EXIT", *tour])
     script = script.replace("8470", str(free_port()))
+    for folder in ("examples", "tests"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SHIPWORTHY_")}
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
     done = subprocess.run(
@@ -48,6 +50,7 @@ def test_readme_tour_runs_as_written(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert '"schema": "shipworthy.lineage/1"' in done.stdout
     assert "the image is named by a tag, which can be moved" in done.stdout
+    assert "✓ passed  taxi version 1" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.error import URLError
 from urllib.request import urlopen
+
+from demo_contracts import check_months, lay_out
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BIN: Final = Path(sys.executable).parent
@@ -45,10 +47,15 @@ def main() -> int:
     port = free_port(PORT)
     url = f"http://127.0.0.1:{port}"
     began = time.monotonic()
+    lay_out(FOLDER / "taxi")
     with service(port):
         environ = {**os.environ, "SHIPWORTHY_URL": url, "SHIPWORTHY_DIR": str(FOLDER / "journal")}
         environ.pop("SHIPWORTHY_TOKEN", None)
         environ["PATH"] = f"{BIN}{os.pathsep}{environ.get('PATH', '')}"
+        tell(
+            "Check taxi months against a contract: February keeps it, the lockdown and a tenth of February don't"
+        )
+        check_months(call, FOLDER, environ)
         tell("Train a small model on a real table, through the client")
         call(["python", "examples/scikit_learn.py", "--out", str(FOLDER / "out")], environ)
         tell("Import public MLPerf runs: three seeds of one configuration, one aborted, one without an end")
@@ -74,6 +81,7 @@ def main() -> int:
 def service(port: int) -> Iterator[None]:
     """The service on SQLite without keys; stopped at the end of the block."""
     command = ["shipworthy-server", "serve", "--open", "--port", str(port), "--data", str(FOLDER / "service")]
+    command += ["--root", f"taxi={FOLDER / 'taxi'}"]
     tell("Start the service on SQLite, open to this machine alone")
     show(command)
     log = FOLDER / "service.log"
@@ -105,15 +113,21 @@ def wait_until_ready(process: "subprocess.Popen[bytes]", port: int, log: Path) -
     raise SystemExit(f"The service did not start; {log} says:\n{log.read_text(errors='replace')}")
 
 
-def call(command: list[str], environ: dict[str, str]) -> None:
-    """Shows a command and runs it; ends the demo when it fails."""
+def call(
+    command: list[str], environ: Mapping[str, str], *, expected: int = 0, capture: bool = False
+) -> "subprocess.CompletedProcess[str]":
+    """Shows a command and runs it; ends the demo when its exit code is not the expected one."""
     show(command)
     program = shutil.which(command[0], path=environ["PATH"])
     if program is None:
         raise SystemExit(f"{command[0]} is not installed; run `make install`")
-    status = subprocess.run([program, *command[1:]], env=environ, check=False).returncode
-    if status != 0:
-        raise SystemExit(f"{shlex.join(command)} ended with {status}; the demo stops here.")
+    output = subprocess.PIPE if capture else None
+    done = subprocess.run([program, *command[1:]], env=environ, check=False, stdout=output, text=True)
+    if capture:
+        print(done.stdout, end="", flush=True)
+    if done.returncode != expected:
+        raise SystemExit(f"{shlex.join(command)} ended with {done.returncode}; the demo stops here.")
+    return done
 
 
 def show_urls(url: str) -> None:
@@ -121,6 +135,7 @@ def show_urls(url: str) -> None:
         f"""
 The service goes on. Look at it, or use it from another terminal:
 
+  {url}/contract-checks
   {url}/v1/models/tumour-screening/versions/1/lineage
   {url}/v1/runs
   {url}/openapi.json

@@ -2,13 +2,16 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from sqlalchemy import make_url
 
-from api.cli.opening import DATA_DEFAULT, DataOption, settings_from, told_plainly
+from api.cli.opening import DATA_DEFAULT, DataOption, fail, no_deployment, settings_from, told_plainly
 from api.cli.progress import records_told
 from api.services import head_file
+from api.settings import Settings
 from models.database import Database
 from models.keys.key_files import key_folder, load_key_files
 from models.ledger import fsck as checks
@@ -25,10 +28,15 @@ def fsck(
     """
     with told_plainly():
         settings = settings_from(data)
+        outside = head_file(settings)
+        if not outside.path.exists() and not _has_database(settings):
+            fail(no_deployment(data))
         key = load_key_files(key_folder(settings.data)).log_key
         database = Database(settings.database_url)
         try:
-            report = checks.fsck(database, key, head_file(settings), records_told("checked"))
+            if not outside.path.exists() and not checks.was_opened(database):
+                fail(no_deployment(data))
+            report = checks.fsck(database, key, outside, records_told("checked"))
         finally:
             database.dispose()
     if as_json:
@@ -37,6 +45,12 @@ def fsck(
         typer.echo(rendered(report))
     if not report.clean:
         raise typer.Exit(1)
+
+
+def _has_database(settings: Settings) -> bool:
+    """False for a SQLite file that is missing; a server has to be asked."""
+    url = make_url(settings.database_url)
+    return url.get_backend_name() != "sqlite" or url.database is None or Path(url.database).exists()
 
 
 def rendered(report: Report) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from api.cli.opening import DATA_DEFAULT, DataOption, opened_ledger, told_plainly
+from api.cli.opening import DATA_DEFAULT, DataOption, existing_ledger, opened_ledger, told_plainly
 from models.database import Database
 from models.errors import InvalidInput, NotFound
 from models.keys.administration import create_key, revoke_key
@@ -99,7 +99,7 @@ def list_command(
     data: DataOption = DATA_DEFAULT,
 ) -> None:
     """List the keys in the order they were made."""
-    with opened_ledger(data) as service:
+    with existing_ledger(data) as service:
         rows = [_shown(key, owner) for key, owner in _all_keys(service.database, namespace)]
     if as_json:
         typer.echo(json.dumps(rows))
@@ -116,7 +116,7 @@ def revoke(
     data: DataOption = DATA_DEFAULT,
 ) -> None:
     """Revoke a key, for good."""
-    with opened_ledger(data) as service:
+    with existing_ledger(data) as service:
         with service.database.read() as session:
             found = find_key(session, key_id)
             namespace = None if found is None else found.namespace

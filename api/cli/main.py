@@ -1,6 +1,8 @@
 """`shipworthy-server`: run and look after the service."""
 
 import os
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -8,6 +10,7 @@ from api.cli import db, keys, log
 from api.cli.backup import backup, restore
 from api.cli.fsck import fsck
 from api.cli.serve import serve
+from api.cli.worker import worker
 
 app = typer.Typer(
     name="shipworthy-server",
@@ -17,14 +20,24 @@ app = typer.Typer(
 )
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"shipworthy-server {version('shipworthy-server')}")
+        raise typer.Exit
+
+
 @app.callback()
-def private_files() -> None:
+def private_files(
+    told: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
     """Run and look after the Shipworthy service: lineage and release gates for model training."""
     # The database holds what tokens are checked against, and persons' addresses: files are for their owner.
     os.umask(0o077)
 
 
-for command in (serve, fsck, backup, restore):
+for command in (serve, worker, fsck, backup, restore):
     app.command()(command)
 app.add_typer(keys.app, name="keys")
 app.add_typer(db.app, name="db")

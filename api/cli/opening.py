@@ -1,5 +1,6 @@
 """How commands open the service's data, and how they say what went wrong."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import typer
 from api.services import Services, opened_services
 from api.settings import DEFAULT_DATA, Settings, read_settings
 from models.errors import ShipworthyError, Unavailable
+from models.keys.key_files import key_folder
 
 DataOption = Annotated[
     Path,
@@ -31,6 +33,22 @@ def opened_ledger(data: Path) -> Iterator[Services]:
     """
     with told_plainly(), opened_services(read_settings(data)) as services:
         yield services
+
+
+@contextmanager
+def existing_ledger(data: Path) -> Iterator[Services]:
+    """The same, of a deployment that was begun: a folder that was misspelt must not become a new one."""
+    if not key_folder(data).is_dir():
+        fail(no_deployment(data))
+    with opened_ledger(data) as services:
+        yield services
+
+
+def no_deployment(data: Path) -> str:
+    return (
+        f"there is no deployment in {data} yet; start it once with: shipworthy-server serve --data "
+        f"{shlex.quote(str(data))}, or name another folder with --data"
+    )
 
 
 @contextmanager

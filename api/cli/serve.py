@@ -1,22 +1,27 @@
 """`shipworthy-server serve`: the service in one process, until it is told to stop."""
 
 import gc
-import logging
 import signal
 import socket
 import sys
+import threading
+from collections.abc import Mapping
+from types import FrameType
 from typing import Annotated, Final
 
-import structlog
 import typer
 import uvicorn
 
 from api.app import create_app
-from api.auth import assert_loopback
+from api.cli.embedded import EmbeddedWorker
 from api.cli.opening import DATA_DEFAULT, DataOption, fail, told_plainly
+from api.cli.worker import RootOption
+from api.log_lines import log_lines
+from api.loopback import assert_loopback
 from api.request_head import BoundedHead
 from api.services import Services, opened_services
-from api.settings import read_settings
+from api.settings import Settings, read_settings
+from api.workers.settings import WorkerSettings, parse_roots, require_packages
 from models.actor import Role
 from models.keys.administration import create_key
 from models.keys.store import list_keys
@@ -35,14 +40,18 @@ def serve(
         bool,
         typer.Option("--open", help="No keys: anyone on this machine is the person “local”. For trying out."),
     ] = False,
+    root: RootOption = None,
 ) -> None:
-    """Run the service."""
+    """Run the service. With --root it also runs contract checks on that data, in a process beside it."""
     # uvicorn drains and then raises the signal anew: by default that would end the process before it closes
     # the ledger, and as if it had been killed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with told_plainly():
         settings = read_settings(data)
-        _log_plainly(settings.log_level)
+        roots = parse_roots(root or ())
+        if roots:
+            require_packages()
+        log_lines(settings.log_level)
         if open_mode:
             assert_loopback(host)
         listener = _listener(host, port)
@@ -60,8 +69,49 @@ def serve(
                 timeout_graceful_shutdown=DRAIN_SECONDS,
                 timeout_keep_alive=75,
             )
+            worker = None
+            if roots:
+                worker = EmbeddedWorker(services, _worker_settings(settings, host, bound, roots))
+                worker.start()
             _spare_collector()
-            uvicorn.Server(config).run([listener])
+            try:
+                _Server(config, worker).run([listener])
+            finally:
+                if worker is not None:
+                    worker.stop()
+
+
+class _Server(uvicorn.Server):
+    """Ends the worker before itself: a worker that gives back its work needs somebody to give it to."""
+
+    def __init__(self, config: uvicorn.Config, worker: EmbeddedWorker | None) -> None:
+        super().__init__(config)
+        self._worker = worker
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        worker, self._worker = self._worker, None
+        if worker is None:
+            super().handle_exit(sig, frame)
+            return
+        # In a thread: this is a signal handler, and the loop that it interrupted has to answer the worker.
+        threading.Thread(target=self._end, args=(worker, sig)).start()
+
+    def _end(self, worker: EmbeddedWorker, sig: int) -> None:
+        worker.stop()
+        super().handle_exit(sig, None)
+
+
+def _worker_settings(settings: Settings, host: str, port: int, roots: Mapping[str, str]) -> WorkerSettings:
+    """One check at a time, on the address at which this machine reaches the service."""
+    reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return WorkerSettings(
+        url=f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}",
+        roots=roots,
+        claim_seconds=1,
+        grace_seconds=0,
+        embedded=True,
+        log_level=settings.log_level,
+    )
 
 
 def _spare_collector() -> None:
@@ -107,34 +157,3 @@ def _greet(services: Services, host: str, port: int, open_mode: bool) -> None:
 
 def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)  # noqa: T201 - a command speaks to a person
-
-
-def _log_plainly(level: str) -> None:
-    """One JSON object a line on standard error, from our own code and from libraries alike."""
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[
-                structlog.processors.add_log_level,
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-            ],
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.format_exc_info,
-                structlog.processors.JSONRenderer(),
-            ],
-        )
-    )
-    logging.basicConfig(handlers=[handler], level=logging.WARNING)

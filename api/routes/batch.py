@@ -1,9 +1,9 @@
 """`POST /v1/records:batch`: many records of any kinds, one JSON object a line, an answer for each line."""
 
 import asyncio
-import json
 from typing import Annotated, Any, Final
 
+import orjson
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
@@ -23,8 +23,11 @@ router = APIRouter(tags=["recording"])
 MAX_LINE_BYTES: Final = 256 * 1024
 MAX_LINES: Final = 20_000
 """Refused lines are answered too: 16 MiB of lines with one character each would be answered with 1 GB."""
-CHUNK_ITEMS: Final = 500
-"""Lines handed to the ledger at once: other writers get their turn between chunks."""
+CHUNK_ITEMS: Final = 128
+"""Lines handed to the ledger at once: other writers get their turn between chunks, and what is prepared but not yet
+stored stays small (500 runs took 60 MB)."""
+TURN_LINES: Final = 16
+"""Lines prepared before other requests get their turn: some 20 ms of one processor."""
 
 
 class BatchLine(Value):
@@ -86,15 +89,16 @@ async def append_batch(request: Request) -> Response:
 
     lines = _lines(await request.body())
     for start in range(0, len(lines), CHUNK_ITEMS):
-        for number, line in lines[start : start + CHUNK_ITEMS]:
+        for place, (number, line) in enumerate(lines[start : start + CHUNK_ITEMS]):
+            if place % TURN_LINES == 0:
+                await asyncio.sleep(0)
             try:
                 chunk.append((number, _item(recorder, actor, line)))
             except ShipworthyError as error:
                 answers.append(_refusal(number, error))
         await flush()
-        await asyncio.sleep(0)  # a batch of refused lines waits for nothing and must not hold the event loop
     answers.sort(key=lambda answer: int(answer["line"]))
-    return Response(json.dumps({"items": answers}), media_type="application/json")
+    return Response(orjson.dumps({"items": answers}), media_type="application/json")
 
 
 def _lines(body: bytes) -> list[tuple[int, bytes]]:
@@ -113,13 +117,22 @@ def _item(recorder: Recorder, actor: Actor, line: bytes) -> Item:
     given = read_fact(parse_json(line), BatchLine)
     kind = KINDS.get(given.kind)
     if kind is None:
-        known = ", ".join(sorted(name for name, known in KINDS.items() if known.roles))
+        known = ", ".join(sorted(name for name, each in KINDS.items() if each.roles and not each.own_call))
         raise InvalidInput(
             "there is no such kind of record", problems=[FieldProblem("/kind", f"must be one of {known}")]
         )
     if not kind.roles:
         raise RoleMissing(f"{kind.name} records are made by the service alone")
+    if kind.own_call is not None:
+        raise InvalidInput(
+            f"{kind.name} records come from {kind.own_call} alone",
+            problems=[FieldProblem("/kind", f"comes from {kind.own_call} alone")],
+        )
     require_role(actor, *sorted(kind.roles))
+    if kind.name == "contract.checked" and given.body.get("check") is not None:
+        # Else anybody's own report could pass for the result of a check that a worker is still at.
+        message = "names work, whose result is handed in with POST /v1/work/{id}:complete; leave it out"
+        raise InvalidInput(f"/body/check {message}", problems=[FieldProblem("/body/check", message)])
     return recorder.item(given.kind, actor, given.body, idempotency_key(given.key))
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import text
 
-from api.auth import is_loopback
+from api.loopback import is_loopback
 from api.services import services_of
 from models.errors import TokenInvalid, Unavailable
 

@@ -1,6 +1,7 @@
 """Runs: the list with its filters, one run with all that is known of it, and the pages of its facts."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, TypeVar, cast
@@ -14,8 +15,10 @@ from api.pages import (
     DEFAULT_LIMIT,
     PAGE,
     After,
+    Key,
     Limit,
     Scope,
+    decode_cursor,
     decode_position,
     dump,
     extended,
@@ -28,7 +31,7 @@ from models.actor import Actor
 from models.fields import RUN_ID_PATTERN, Digest, Instant, Label, Line, instant_text
 from models.ledger.record_queries import RecordLine, list_records
 from models.lineage.marks import marks_at, marks_of_run
-from models.lineage.queries import Document, list_facts_of_run
+from models.lineage.queries import KEYS, Fact, FactOfRun, list_facts_of_run
 from models.lineage.run_queries import RunFilter, get_run, list_runs, require_run
 from models.lineage.run_state import PRESENT_STATES
 from models.lineage.tables import Artifact, Checkpoint, Evaluation
@@ -138,7 +141,8 @@ def get_records_of_run(
 ) -> Response:
     """Digest, kind and place of every record about the run; GET /v1/records/{digest} gives its bytes."""
 
-    def read(session: Session, position: int | None) -> list[RecordLine]:
+    def read(session: Session, key: Key | None) -> list[RecordLine]:
+        position = None if key is None else int(key[0])
         return list_records(session, actor.namespace, f"run:{run_id}", position, limit + 1)
 
     def render(row: RecordLine, marks: list[dict[str, Any]]) -> str:
@@ -153,51 +157,62 @@ def get_records_of_run(
             }
         )
 
-    return _of_run("record", run_id, request, actor, limit, after, read, render)
+    cursor = Cursor("record", (int,), after, limit)
+    return _of_run(run_id, request, actor, cursor, read, lambda row: (row.position,), render)
 
 
 def _facts(
-    table: type[Checkpoint] | type[Artifact] | type[Evaluation],
+    table: FactOfRun,
     run_id: str,
     request: Request,
     actor: Actor,
     limit: int,
     after: str | None,
 ) -> Response:
-    def read(session: Session, position: int | None) -> list[Document]:
-        return list_facts_of_run(session, table, actor.namespace, run_id, position, limit + 1)
+    def read(session: Session, key: Key | None) -> list[Fact]:
+        return list_facts_of_run(session, table, actor.namespace, run_id, key, limit + 1)
 
-    def render(row: Document, marks: list[dict[str, Any]]) -> str:
+    def render(row: Fact, marks: list[dict[str, Any]]) -> str:
         return extended(row.document, {"position": row.position, "marks": marks})
 
-    return _of_run(table.__name__, run_id, request, actor, limit, after, read, render)
+    cursor = Cursor(table.__name__, tuple(kind for _, kind in KEYS[table]), after, limit)
+    return _of_run(run_id, request, actor, cursor, read, lambda row: row.key, render)
 
 
-_Line = TypeVar("_Line", RecordLine, Document)
+_Line = TypeVar("_Line", RecordLine, Fact)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Which list is paged, the types of its key, and what the caller sent."""
+
+    name: str
+    kinds: tuple[type[int] | type[str], ...]
+    after: str | None
+    limit: int
 
 
 def _of_run(
-    name: str,
     run_id: str,
     request: Request,
     actor: Actor,
-    limit: int,
-    after: str | None,
-    read: Callable[[Session, int | None], list[_Line]],
+    cursor: Cursor,
+    read: Callable[[Session, Key | None], list[_Line]],
+    key: Callable[[_Line], Key],
     render: Callable[[_Line, list[dict[str, Any]]], str],
 ) -> Response:
     """A page of what belongs to a run: three statements. Raises RunNotFound."""
-    scope = [name, actor.namespace, run_id]
-    position = decode_position(scope, after)
+    scope = [cursor.name, actor.namespace, run_id]
+    after = decode_cursor(scope, cursor.after, *cursor.kinds)
     with services_of(request).database.read() as session:
         require_run(session, actor.namespace, run_id)
-        rows = read(session, position)
+        rows = read(session, after)
         marks = marks_at(session, actor.namespace, [row.position for row in rows])
     return page(
         scope,
         rows,
-        limit,
-        lambda row: (row.position,),
+        cursor.limit,
+        key,
         lambda row: render(row, marks_json(marks.get(row.position, ()))),
     )
 

@@ -1,9 +1,9 @@
 """Calls that append facts: each validates, makes canonical bytes, and answers after the commit."""
 
-import json
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
+import orjson
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
@@ -12,7 +12,7 @@ from api.recording import Recorder, idempotency_key, parse_json
 from api.schemas.runs import RunRequest
 from api.services import services_of
 from models.errors import FieldProblem, InvalidInput, ShipworthyError
-from models.kinds import facts
+from models.kinds import facts, runs
 from models.kinds.registry import KINDS
 from models.ledger.drafts import Stored
 
@@ -101,13 +101,13 @@ async def record(kind: str, request: Request, path: dict[str, str]) -> Response:
     if isinstance(outcome, ShipworthyError):
         raise outcome
     answer = answer_of(outcome, item.drafts[0].run_id)
-    return Response(json.dumps(answer), 201 if answer["created"] else 200, media_type=_JSON)
+    return Response(orjson.dumps(answer), 201 if answer["created"] else 200, media_type=_JSON)
 
 
 Route = Callable[..., Coroutine[Any, Any, Response]]
 
 
-def _responses() -> dict[int | str, dict[str, Any]]:
+def recorded_responses() -> dict[int | str, dict[str, Any]]:
     content = {_JSON: {"schema": _ANSWER}}
     return {
         201: {"description": "Recorded.", "content": content},
@@ -119,7 +119,7 @@ def _responses() -> dict[int | str, dict[str, Any]]:
     "/v1/runs",
     status_code=201,
     response_class=Response,
-    responses=_responses(),
+    responses=recorded_responses(),
     openapi_extra=recorded(RunRequest),
     summary="Register a run, from its start or from start to end",
 )
@@ -132,8 +132,8 @@ async def register_run(request: Request) -> Response:
     "/v1/runs/{run_id}/events",
     status_code=201,
     response_class=Response,
-    responses=_responses(),
-    openapi_extra=recorded(facts.RunEvent, without="run_id"),
+    responses=recorded_responses(),
+    openapi_extra=recorded(runs.RunEvent, without="run_id"),
     summary="Record a state, an attempt, a phase or a note",
 )
 async def add_event(run_id: str, request: Request) -> Response:
@@ -144,7 +144,7 @@ async def add_event(run_id: str, request: Request) -> Response:
     "/v1/runs/{run_id}/checkpoints",
     status_code=201,
     response_class=Response,
-    responses=_responses(),
+    responses=recorded_responses(),
     openapi_extra=recorded(facts.CheckpointSaved, without="run_id"),
     summary="Record a saved checkpoint",
 )
@@ -156,7 +156,7 @@ async def add_checkpoint(run_id: str, request: Request) -> Response:
     "/v1/runs/{run_id}/artifacts",
     status_code=201,
     response_class=Response,
-    responses=_responses(),
+    responses=recorded_responses(),
     openapi_extra=recorded(facts.Artifact, without="run_id"),
     summary="Record a product of a run",
 )
@@ -168,7 +168,7 @@ async def add_artifact(run_id: str, request: Request) -> Response:
     "/v1/snapshots",
     status_code=201,
     response_class=Response,
-    responses=_responses(),
+    responses=recorded_responses(),
     openapi_extra=recorded(facts.Snapshot),
     summary="Record a data snapshot",
 )
@@ -180,7 +180,7 @@ async def add_snapshot(request: Request) -> Response:
     "/v1/checkpoints/{digest}/verifications",
     status_code=201,
     response_class=Response,
-    responses=_responses(),
+    responses=recorded_responses(),
     openapi_extra=recorded(facts.CheckpointVerified, without="checkpoint"),
     summary="Record that a checkpoint reached a level, or failed to",
 )
@@ -192,7 +192,7 @@ async def add_verification(digest: str, request: Request) -> Response:
     "/v1/evaluations",
     status_code=201,
     response_class=Response,
-    responses=_responses(),
+    responses=recorded_responses(),
     openapi_extra=recorded(facts.EvaluationCompleted),
     summary="Record measurements of an artifact or checkpoint",
 )
@@ -204,7 +204,7 @@ async def add_evaluation(request: Request) -> Response:
     "/v1/model-versions",
     status_code=201,
     response_class=Response,
-    responses=_responses(),
+    responses=recorded_responses(),
     openapi_extra=recorded(facts.ModelVersion),
     summary="Bind a registry's name and version to an artifact digest and its run",
 )
@@ -217,7 +217,7 @@ async def add_model_version(request: Request) -> Response:
     "/v1/revocations",
     status_code=201,
     response_class=Response,
-    responses=_responses(),
+    responses=recorded_responses(),
     openapi_extra=recorded(facts.Revocation),
     summary="Revoke or contest a record",
 )

@@ -19,6 +19,6 @@ async def post_batch(client: Client) -> int:
     """50 complete runs by `POST /v1/records:batch`."""
     lines = b"\n".join(batch_line(new_mark()) for _ in range(BATCH_RUNS))
     answer = await client.request("POST", "/v1/records:batch", lines, content_type="application/x-ndjson")
-    if answer.status != 200 or answer.body.count(b'"status": 201') != BATCH_RUNS:
+    if answer.status != 200 or answer.body.count(b'"status":201') != BATCH_RUNS:
         raise Failed(f"records:batch answered {answer.status}: {answer.body[:200]!r}")
     return BATCH_RUNS

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +53,9 @@ class Server:
                 self.process.wait()
 
 
-def start_shipworthy(folder: Path, urls: DatabaseUrls, *, token: str | None = None) -> Server:
+def start_shipworthy(
+    folder: Path, urls: DatabaseUrls, *, token: str | None = None, options: Sequence[str] = ()
+) -> Server:
     """Starts the service with its data under `folder`; the first start shows the token that later ones need."""
     folder.mkdir(parents=True, exist_ok=True)
     output = folder / "server.log"
@@ -61,7 +63,7 @@ def start_shipworthy(folder: Path, urls: DatabaseUrls, *, token: str | None = No
     environment["SHIPWORTHY_DATABASE_URL"] = urls.service_url
     if urls.dialect == "postgresql":
         environment["SHIPWORTHY_MIGRATION_URL"] = urls.migration_url
-    command = [_script("shipworthy-server"), "serve", "--port", "0", "--data", str(folder / "data")]
+    command = [_script("shipworthy-server"), "serve", "--port", "0", "--data", str(folder / "data"), *options]
     process = _started(command, output, environment)
     text = _wait_for(_ADDRESS, process, output)
     found = _TOKEN.search(text)

@@ -66,6 +66,12 @@ CREATE TABLE api_key (
 --
 CREATE INDEX ix_api_key_namespace_created_at_key_id ON api_key (namespace, created_at, key_id);
 --
+CREATE TABLE ended_session (
+    session_id VARCHAR(32) COLLATE "C" NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_ended_session PRIMARY KEY (session_id)
+);
+--
 CREATE TABLE run (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
     run_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -97,14 +103,14 @@ CREATE INDEX ix_run_namespace_recipe_digest ON run (namespace, recipe_digest);
 CREATE INDEX ix_run_open ON run (namespace, position) WHERE state NOT IN ('completed', 'failed', 'aborted');
 --
 CREATE TABLE run_link (
-    namespace VARCHAR(256) COLLATE "C" NOT NULL,
     run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
     direction VARCHAR(3) COLLATE "C" NOT NULL,
     kind VARCHAR(16) COLLATE "C" NOT NULL,
     role VARCHAR(256) COLLATE "C" NOT NULL,
     digest VARCHAR(71) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
-    CONSTRAINT pk_run_link PRIMARY KEY (namespace, run_id, direction, kind, role, digest)
+    CONSTRAINT pk_run_link PRIMARY KEY (run_id, namespace, direction, kind, role, digest)
 );
 --
 CREATE INDEX ix_run_link_namespace_digest_direction ON run_link (namespace, digest, direction);
@@ -132,15 +138,15 @@ CREATE TABLE snapshot (
 CREATE INDEX ix_snapshot_namespace_dataset_namespace_dataset_name_position ON snapshot (namespace, dataset_namespace, dataset_name, position);
 --
 CREATE TABLE checkpoint (
-    namespace VARCHAR(256) COLLATE "C" NOT NULL,
     run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
     digest VARCHAR(71) COLLATE "C" NOT NULL,
     step BIGINT NOT NULL,
     trained_until TIMESTAMP WITH TIME ZONE NOT NULL,
     level VARCHAR(16) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
-    CONSTRAINT pk_checkpoint PRIMARY KEY (namespace, run_id, digest)
+    CONSTRAINT pk_checkpoint PRIMARY KEY (run_id, namespace, digest)
 );
 --
 CREATE INDEX ix_checkpoint_namespace_digest ON checkpoint (namespace, digest);
@@ -163,13 +169,13 @@ CREATE TABLE checkpoint_verification (
 CREATE INDEX ix_checkpoint_verification_namespace_checkpoint ON checkpoint_verification (namespace, checkpoint);
 --
 CREATE TABLE artifact (
-    namespace VARCHAR(256) COLLATE "C" NOT NULL,
     run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
     digest VARCHAR(71) COLLATE "C" NOT NULL,
     role VARCHAR(256) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
-    CONSTRAINT pk_artifact PRIMARY KEY (namespace, run_id, digest, role)
+    CONSTRAINT pk_artifact PRIMARY KEY (run_id, namespace, digest, role)
 );
 --
 CREATE INDEX ix_artifact_namespace_digest ON artifact (namespace, digest);
@@ -244,6 +250,116 @@ CREATE TABLE run_progress (
     received_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_run_progress PRIMARY KEY (namespace, run_id, process)
 );
+--
+CREATE TABLE contract (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    name VARCHAR(128) COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    suite_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    baseline VARCHAR(71) COLLATE "C",
+    objects TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_contract PRIMARY KEY (namespace, name)
+);
+--
+CREATE INDEX ix_contract_namespace_position ON contract (namespace, position);
+--
+CREATE TABLE contract_version (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    name VARCHAR(128) COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    suite_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    baseline VARCHAR(71) COLLATE "C",
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_contract_version PRIMARY KEY (namespace, name, version)
+);
+--
+CREATE TABLE baseline (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    manifest VARCHAR(71) COLLATE "C" NOT NULL,
+    owner VARCHAR(256) COLLATE "C",
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    content TEXT NOT NULL,
+    CONSTRAINT pk_baseline PRIMARY KEY (namespace, digest)
+);
+--
+CREATE INDEX ix_baseline_namespace_position ON baseline (namespace, position);
+--
+CREATE TABLE baseline_approval (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    baseline VARCHAR(71) COLLATE "C" NOT NULL,
+    owner VARCHAR(64) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_baseline_approval PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_baseline_approval_namespace_baseline_position ON baseline_approval (namespace, baseline, position);
+--
+CREATE TABLE contract_check (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    contract VARCHAR(128) COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    object VARCHAR(256) COLLATE "C" NOT NULL,
+    manifest VARCHAR(71) COLLATE "C" NOT NULL,
+    transformation VARCHAR(71) COLLATE "C",
+    run_id VARCHAR(36) COLLATE "C",
+    outcome VARCHAR(16) COLLATE "C" NOT NULL,
+    evidence_level VARCHAR(16) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_contract_check PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_contract_check_namespace_contract_position ON contract_check (namespace, contract, position);
+--
+CREATE INDEX ix_contract_check_namespace_manifest_position ON contract_check (namespace, manifest, position);
+--
+CREATE INDEX ix_contract_check_namespace_outcome_position ON contract_check (namespace, outcome, position);
+--
+CREATE INDEX ix_contract_check_namespace_position ON contract_check (namespace, position);
+--
+CREATE INDEX ix_contract_check_namespace_transformation ON contract_check (namespace, transformation);
+--
+CREATE TABLE work (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    id VARCHAR(36) COLLATE "C" NOT NULL,
+    kind VARCHAR(32) COLLATE "C" NOT NULL,
+    state VARCHAR(16) COLLATE "C" NOT NULL,
+    root VARCHAR(256) COLLATE "C" NOT NULL,
+    request TEXT NOT NULL,
+    content_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    idempotency_key VARCHAR(256) COLLATE "C",
+    requested_by VARCHAR(64) COLLATE "C",
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    available_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    attempt INTEGER NOT NULL,
+    lease VARCHAR(71) COLLATE "C",
+    lease_expires_at TIMESTAMP WITH TIME ZONE,
+    worker VARCHAR(64) COLLATE "C",
+    progress_done BIGINT,
+    progress_total BIGINT,
+    progress_text VARCHAR(256) COLLATE "C",
+    reason TEXT,
+    result_digest VARCHAR(71) COLLATE "C",
+    record VARCHAR(71) COLLATE "C",
+    finished_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_work PRIMARY KEY (namespace, id),
+    CONSTRAINT uq_work_namespace_idempotency_key UNIQUE (namespace, idempotency_key)
+);
+--
+CREATE INDEX ix_work_namespace_kind_state_created_at_id ON work (namespace, kind, state, created_at, id);
+--
+CREATE INDEX ix_work_open ON work (namespace, created_at, id) WHERE state IN ('queued', 'running');
 --
 CREATE FUNCTION shipworthy_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -66,6 +66,12 @@ CREATE TABLE api_key (
 --
 CREATE INDEX ix_api_key_namespace_created_at_key_id ON api_key (namespace, created_at, key_id);
 --
+CREATE TABLE ended_session (
+    session_id VARCHAR(32) NOT NULL,
+    expires_at VARCHAR(26) NOT NULL,
+    CONSTRAINT pk_ended_session PRIMARY KEY (session_id)
+);
+--
 CREATE TABLE run (
     namespace VARCHAR(256) NOT NULL,
     run_id VARCHAR(36) NOT NULL,
@@ -97,14 +103,14 @@ CREATE INDEX ix_run_namespace_recipe_digest ON run (namespace, recipe_digest);
 CREATE INDEX ix_run_open ON run (namespace, position) WHERE state NOT IN ('completed', 'failed', 'aborted');
 --
 CREATE TABLE run_link (
-    namespace VARCHAR(256) NOT NULL,
     run_id VARCHAR(36) NOT NULL,
+    namespace VARCHAR(256) NOT NULL,
     direction VARCHAR(3) NOT NULL,
     kind VARCHAR(16) NOT NULL,
     role VARCHAR(256) NOT NULL,
     digest VARCHAR(71) NOT NULL,
     position BIGINT NOT NULL,
-    CONSTRAINT pk_run_link PRIMARY KEY (namespace, run_id, direction, kind, role, digest)
+    CONSTRAINT pk_run_link PRIMARY KEY (run_id, namespace, direction, kind, role, digest)
 );
 --
 CREATE INDEX ix_run_link_namespace_digest_direction ON run_link (namespace, digest, direction);
@@ -132,15 +138,15 @@ CREATE TABLE snapshot (
 CREATE INDEX ix_snapshot_namespace_dataset_namespace_dataset_name_position ON snapshot (namespace, dataset_namespace, dataset_name, position);
 --
 CREATE TABLE checkpoint (
-    namespace VARCHAR(256) NOT NULL,
     run_id VARCHAR(36) NOT NULL,
+    namespace VARCHAR(256) NOT NULL,
     digest VARCHAR(71) NOT NULL,
     step BIGINT NOT NULL,
     trained_until VARCHAR(26) NOT NULL,
     level VARCHAR(16) NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
-    CONSTRAINT pk_checkpoint PRIMARY KEY (namespace, run_id, digest)
+    CONSTRAINT pk_checkpoint PRIMARY KEY (run_id, namespace, digest)
 );
 --
 CREATE INDEX ix_checkpoint_namespace_digest ON checkpoint (namespace, digest);
@@ -163,13 +169,13 @@ CREATE TABLE checkpoint_verification (
 CREATE INDEX ix_checkpoint_verification_namespace_checkpoint ON checkpoint_verification (namespace, checkpoint);
 --
 CREATE TABLE artifact (
-    namespace VARCHAR(256) NOT NULL,
     run_id VARCHAR(36) NOT NULL,
+    namespace VARCHAR(256) NOT NULL,
     digest VARCHAR(71) NOT NULL,
     role VARCHAR(256) NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
-    CONSTRAINT pk_artifact PRIMARY KEY (namespace, run_id, digest, role)
+    CONSTRAINT pk_artifact PRIMARY KEY (run_id, namespace, digest, role)
 );
 --
 CREATE INDEX ix_artifact_namespace_digest ON artifact (namespace, digest);
@@ -244,6 +250,116 @@ CREATE TABLE run_progress (
     received_at VARCHAR(26) NOT NULL,
     CONSTRAINT pk_run_progress PRIMARY KEY (namespace, run_id, process)
 );
+--
+CREATE TABLE contract (
+    namespace VARCHAR(256) NOT NULL,
+    name VARCHAR(128) NOT NULL,
+    version INTEGER NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    suite_digest VARCHAR(71) NOT NULL,
+    baseline VARCHAR(71),
+    objects TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_contract PRIMARY KEY (namespace, name)
+);
+--
+CREATE INDEX ix_contract_namespace_position ON contract (namespace, position);
+--
+CREATE TABLE contract_version (
+    namespace VARCHAR(256) NOT NULL,
+    name VARCHAR(128) NOT NULL,
+    version INTEGER NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    suite_digest VARCHAR(71) NOT NULL,
+    baseline VARCHAR(71),
+    record VARCHAR(71) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_contract_version PRIMARY KEY (namespace, name, version)
+);
+--
+CREATE TABLE baseline (
+    namespace VARCHAR(256) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    manifest VARCHAR(71) NOT NULL,
+    owner VARCHAR(256),
+    record VARCHAR(71) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    content TEXT NOT NULL,
+    CONSTRAINT pk_baseline PRIMARY KEY (namespace, digest)
+);
+--
+CREATE INDEX ix_baseline_namespace_position ON baseline (namespace, position);
+--
+CREATE TABLE baseline_approval (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    baseline VARCHAR(71) NOT NULL,
+    owner VARCHAR(64) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_baseline_approval PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_baseline_approval_namespace_baseline_position ON baseline_approval (namespace, baseline, position);
+--
+CREATE TABLE contract_check (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    contract VARCHAR(128) NOT NULL,
+    version INTEGER NOT NULL,
+    object VARCHAR(256) NOT NULL,
+    manifest VARCHAR(71) NOT NULL,
+    transformation VARCHAR(71),
+    run_id VARCHAR(36),
+    outcome VARCHAR(16) NOT NULL,
+    evidence_level VARCHAR(16) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_contract_check PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_contract_check_namespace_contract_position ON contract_check (namespace, contract, position);
+--
+CREATE INDEX ix_contract_check_namespace_manifest_position ON contract_check (namespace, manifest, position);
+--
+CREATE INDEX ix_contract_check_namespace_outcome_position ON contract_check (namespace, outcome, position);
+--
+CREATE INDEX ix_contract_check_namespace_position ON contract_check (namespace, position);
+--
+CREATE INDEX ix_contract_check_namespace_transformation ON contract_check (namespace, transformation);
+--
+CREATE TABLE work (
+    namespace VARCHAR(256) NOT NULL,
+    id VARCHAR(36) NOT NULL,
+    kind VARCHAR(32) NOT NULL,
+    state VARCHAR(16) NOT NULL,
+    root VARCHAR(256) NOT NULL,
+    request TEXT NOT NULL,
+    content_digest VARCHAR(71) NOT NULL,
+    idempotency_key VARCHAR(256),
+    requested_by VARCHAR(64),
+    created_at VARCHAR(26) NOT NULL,
+    available_at VARCHAR(26) NOT NULL,
+    attempt INTEGER NOT NULL,
+    lease VARCHAR(71),
+    lease_expires_at VARCHAR(26),
+    worker VARCHAR(64),
+    progress_done BIGINT,
+    progress_total BIGINT,
+    progress_text VARCHAR(256),
+    reason TEXT,
+    result_digest VARCHAR(71),
+    record VARCHAR(71),
+    finished_at VARCHAR(26),
+    CONSTRAINT pk_work PRIMARY KEY (namespace, id),
+    CONSTRAINT uq_work_namespace_idempotency_key UNIQUE (namespace, idempotency_key)
+);
+--
+CREATE INDEX ix_work_namespace_kind_state_created_at_id ON work (namespace, kind, state, created_at, id);
+--
+CREATE INDEX ix_work_open ON work (namespace, created_at, id) WHERE state IN ('queued', 'running');
 --
 CREATE TRIGGER record_no_update BEFORE UPDATE ON record
 BEGIN

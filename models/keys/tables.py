@@ -1,4 +1,5 @@
-"""The table of keys. Not a projection: the records of a key hold no secret, so `db rebuild` leaves it alone.
+"""The tables of keys and of sessions that ended. No projections: the records of a key hold no secret, so `db
+rebuild` leaves them alone.
 
 A namespace exists as soon as a key names it; there is no table of namespaces.
 """
@@ -28,3 +29,15 @@ class ApiKey(Table, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
     expires_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     revoked_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+
+
+class EndedSession(Table, table=True):
+    """A session of the pages that was signed out before its end; kept until then, so few rows.
+
+    Sessions themselves are signed cookies and have no row: a page that is only read writes nothing.
+    """
+
+    __tablename__ = "ended_session"
+
+    session_id: str = Field(primary_key=True, sa_type=String(32))
+    expires_at: datetime = Field(sa_type=UTCDateTime)

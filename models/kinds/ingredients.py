@@ -108,18 +108,24 @@ class Transformation(Value):
 def _check_beneath(path: str) -> str:
     if ".." in path.split("/"):
         raise ValueError('leads out of its root by ".."; write the path from the root downwards')
+    if "://" in path:
+        raise ValueError("is a URL; name a registered root and a path beneath it")
     return path
+
+
+DataPath = Annotated[
+    str,
+    Field(min_length=1, max_length=1024, pattern=r"^[^/\\\x00-\x1f][^\\\x00-\x1f]*$"),
+    AfterValidator(_check_beneath),
+]
+"""A path beneath a registered root."""
 
 
 class Location(Value):
     """Where a worker finds the bytes: a registered root and a path beneath it, never a URL."""
 
     root: Identifier
-    path: Annotated[
-        str,
-        Field(min_length=1, max_length=1024, pattern=r"^[^/\\\x00-\x1f][^\\\x00-\x1f]*$"),
-        AfterValidator(_check_beneath),
-    ]
+    path: DataPath
 
 
 class Grade(StrEnum):

@@ -10,7 +10,7 @@ from typing import Any, Final
 from models.actor import Role
 from models.fields import Value
 from models.keys.records import KeyCreated, KeyRevoked
-from models.kinds import facts
+from models.kinds import contracts, facts, runs
 from models.kinds.administration import LogRestored
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import canonicalize
@@ -34,7 +34,8 @@ def _run_subject(fact: object, run_id: str | None) -> str:
 @dataclass(frozen=True)
 class Kind:
     """One kind of record. `key` is the natural identity (None = the content itself), `subject` the thing under
-    which its history is found, `subjects` the digests named in the envelope."""
+    which its history is found, `subjects` the digests named in the envelope. `own_call` is the only call that makes
+    such a record, where a batch of records may not hold one."""
 
     name: str
     body: type[Value]
@@ -42,6 +43,7 @@ class Kind:
     subject: Callable[[Any, str | None], str]
     key: Callable[[Any, str | None], str | None] = _no_key
     subjects: Callable[[Any], list[tuple[str, str]]] = _no_subjects
+    own_call: str | None = None
     schema: bytes = field(init=False, repr=False)
     schema_digest: str = field(init=False, repr=False)
 
@@ -57,10 +59,12 @@ def _snapshot_subjects(snapshot: facts.Snapshot) -> list[tuple[str, str]]:
     return [("data", snapshot.digest)] if snapshot.digest else []
 
 
-def _run_subjects(run: facts.RunFact) -> list[tuple[str, str]]:
+def _run_subjects(run: runs.RunRegistered) -> list[tuple[str, str]]:
     named = [("data", given.digest or (given.snapshot and given.snapshot.digest)) for given in run.inputs]
     if run.environment is not None and run.environment.image is not None:
         named.append(("image", run.environment.image.digest))
+    named += [("checkpoint", saved.digest) for saved in run.checkpoints]
+    named += [("artifact", made.digest) for made in run.artifacts]
     return [(role, digest) for role, digest in named if digest]
 
 
@@ -79,8 +83,8 @@ def _evaluation_subject(fact: facts.EvaluationFact, run_id: str | None) -> str:
 
 _ALL = (
     # The content is part of the key, so that a second post that only adds is a fact of its own.
-    Kind("run.registered", facts.RunFact, RECORDER, _run_subject, subjects=_run_subjects),
-    Kind("run.event", facts.RunEvent, RECORDER, _run_subject),
+    Kind("run.registered", runs.RunRegistered, RECORDER, _run_subject, subjects=_run_subjects),
+    Kind("run.event", runs.RunEvent, RECORDER, _run_subject),
     Kind(
         "snapshot",
         facts.Snapshot,
@@ -131,6 +135,35 @@ _ALL = (
         facts.Revocation,
         frozenset({Role.AUTHOR}),
         lambda fact, _: f"record:{fact.record}",
+    ),
+    Kind(
+        "contract.published",
+        contracts.ContractPublished,
+        frozenset({Role.AUTHOR}),
+        lambda fact, _: f"contract:{fact.name}",
+        key=lambda fact, _: f"{fact.name}|{fact.version}",
+        own_call="PUT /v1/contracts/{name}",
+    ),
+    Kind(
+        "baseline.published",
+        contracts.BaselinePublished,
+        frozenset({Role.AUTHOR}),
+        lambda fact, _: f"digest:{fact.digest}",
+        subjects=lambda fact: [("data", fact.baseline.data.manifest)],
+        own_call="POST /v1/baselines",
+    ),
+    Kind(
+        "baseline.approved",
+        contracts.BaselineApproved,
+        frozenset({Role.APPROVER}),
+        lambda fact, _: f"digest:{fact.baseline}",
+    ),
+    Kind(
+        "contract.checked",
+        contracts.ContractChecked,
+        frozenset({Role.RECORDER, Role.WORKER}),
+        lambda fact, _: f"contract:{fact.contract.name}",
+        subjects=lambda fact: [("data", fact.data.manifest)],
     ),
     Kind("key.created", KeyCreated, SERVER_ONLY, lambda fact, _: f"key:{fact.key_id}"),
     Kind(

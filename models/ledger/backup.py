@@ -17,7 +17,7 @@ from models.bulk import sql_table
 from models.columns import Table
 from models.database import Database
 from models.errors import InvalidInput, StartRefused
-from models.keys.tables import ApiKey
+from models.keys.tables import ApiKey, EndedSession
 from models.ledger.backup_files import (
     BLOBS,
     FORMAT,
@@ -36,6 +36,7 @@ from models.ledger.rebuild import PROJECTIONS
 from models.ledger.schema import latest_revision, require_current
 from models.ledger.tables import Disclosure, Record, TreeHead, TreeNode
 from models.lineage.tables import RunProgress
+from models.work.tables import Work
 from shipworthy.formats.times import format_instant
 
 TABLES: Final[tuple[type[Table], ...]] = (
@@ -44,8 +45,10 @@ TABLES: Final[tuple[type[Table], ...]] = (
     TreeHead,
     Disclosure,
     ApiKey,
+    EndedSession,
     *PROJECTIONS,
     RunProgress,
+    Work,
 )
 _FETCH_ROWS: Final = 500
 _BLOB: Final = re.compile(r"[0-9a-f]{64}/[0-9a-f]{2}/[0-9a-f]{64}")

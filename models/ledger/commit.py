@@ -102,7 +102,7 @@ def _accept(
             recorded_at=now,
             fact=draft.fact,
             body=draft.body,
-            members=draft.members,
+            canonical=draft.canonical,
             run_id=draft.run_id,
             level=draft.level,
             owner=draft.owner,

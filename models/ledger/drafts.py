@@ -14,6 +14,7 @@ from sqlalchemy import Executable
 from models.actor import Actor
 from models.errors import FieldProblem, InvalidInput, RecordTooLarge
 from models.fields import Value
+from models.ledger.canonical import CanonicalBody, canonical_body
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import CanonicalizationError, JsonValue, canonicalize
 from shipworthy.formats.times import format_instant
@@ -39,7 +40,7 @@ class Draft:
     payload: bytes
     fact: Value
     body: Mapping[str, Any]
-    members: Mapping[str, bytes]
+    canonical: CanonicalBody
     run_id: str | None
     level: str
     owner: str | None
@@ -86,12 +87,11 @@ def make_draft(
     Raises InvalidInput for values that have no canonical form, RecordTooLarge above 256 KiB.
     """
     try:
-        members = canonical_members(body)
+        canonical = canonical_body(body)
     except CanonicalizationError as error:
         raise InvalidInput(str(error), problems=[FieldProblem(error.path, error.reason)]) from error
-    encoded = joined_members(members)
-    content = content or sha256_digest(encoded)
-    payload = _envelope(kind, actor, encoded, _subjects(kind, fact))
+    content = content or sha256_digest(canonical.whole)
+    payload = _envelope(kind, actor, canonical.whole, _subjects(kind, fact))
     if len(payload) > MAX_RECORD_BYTES:
         raise RecordTooLarge(
             f"the {kind.name} record has {len(payload)} bytes, the limit is {MAX_RECORD_BYTES}; "
@@ -110,29 +110,12 @@ def make_draft(
         payload=payload,
         fact=fact,
         body=body,
-        members=members,
+        canonical=canonical,
         run_id=run_id,
         level=actor.level,
         owner=actor.owner,
         key_id=actor.key_id if actor.auth == "key" else None,
     )
-
-
-def canonical_members(body: Mapping[str, JsonValue]) -> dict[str, bytes]:
-    """RFC 8785 bytes of each member of a body. Ingredients, answers and the record are put together from them:
-    nothing is encoded twice. Raises CanonicalizationError."""
-    members = {}
-    for name, value in body.items():
-        try:
-            members[name] = canonicalize(value)
-        except CanonicalizationError as error:
-            raise error.below(name) from None
-    return members
-
-
-def joined_members(members: Mapping[str, bytes]) -> bytes:
-    """The canonical object of these members; their names are fields of ours, so ASCII."""
-    return b"{" + b",".join(b'"%b":%b' % (name.encode(), members[name]) for name in sorted(members)) + b"}"
 
 
 def _subjects(kind: Kind, fact: Value) -> bytes:

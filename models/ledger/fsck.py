@@ -23,7 +23,7 @@ from models.ledger.key_check import KeyCheck
 from models.ledger.reading import StoredRecord, read_records
 from models.ledger.rebuild import replay
 from models.ledger.schema import require_current
-from models.ledger.tables import Disclosure
+from models.ledger.tables import Disclosure, Record, TreeHead
 from models.ledger.tree_check import TreeCheck
 from shipworthy.formats.notes import TreeHead as HeadText
 
@@ -62,6 +62,19 @@ def fsck(
             if sentence is not None:
                 findings.add(sentence)
     return findings.report()
+
+
+def was_opened(database: Database) -> bool:
+    """Whether anything was ever written to the log: a service that starts writes its first head.
+
+    Raises StartRefused when the schema is not this version's.
+    """
+    with database.read() as session:
+        require_current(session.connection())
+        return any(
+            session.connection().execute(select(1).select_from(sql_table(table)).limit(1)).first() is not None
+            for table in (TreeHead, Record)
+        )
 
 
 def check_log(

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from models.bulk import sql_table
 from models.kinds.registry import KINDS
-from models.ledger.drafts import canonical_members
+from models.ledger.canonical import canonical_body
 from models.ledger.entries import Entry
 from models.ledger.tables import Record
 from shipworthy.formats.jcs import MAX_SAFE_INTEGER, JsonValue
@@ -52,6 +52,17 @@ def read_records(connection: Connection) -> Iterator[list[StoredRecord]]:
         after = chunk[-1].position
 
 
+def entries_about(connection: Connection, namespace: str, subject: str, as_of: int) -> Iterator[Entry]:
+    """What was recorded about a subject up to a position, in log order."""
+    table = sql_table(Record).columns
+    query = select(*_COLUMNS).where(
+        table["namespace"] == namespace, table["subject"] == subject, as_of >= _POSITION
+    )
+    for row in connection.execute(query.order_by(_POSITION)):
+        record = StoredRecord(*row)
+        yield entry_of(record, cast(Mapping[str, Any], parse_canonical(record.payload)))
+
+
 def parse_canonical(payload: bytes | str) -> JsonValue:
     """The JSON value of RFC 8785 text, such that `canonicalize` gives the text back.
 
@@ -82,7 +93,7 @@ def entry_of(record: StoredRecord, envelope: Mapping[str, Any]) -> Entry:
         recorded_at=record.recorded_at,
         fact=fact,
         body=body,
-        members=canonical_members(body),
+        canonical=canonical_body(body),
         run_id=getattr(fact, "run_id", None),
         level=record.level,
         owner=envelope["actor"]["owner"],

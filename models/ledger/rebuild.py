@@ -7,6 +7,7 @@ from sqlalchemy import Connection, text
 
 from models.bulk import sql_table
 from models.columns import Table
+from models.contracts import tables as contract_tables
 from models.database import Database
 from models.errors import StartRefused
 from models.ledger.entries import Entry
@@ -30,6 +31,11 @@ PROJECTIONS: Final[tuple[type[Table], ...]] = (
     tables.ModelVersion,
     tables.LineageManifest,
     tables.Revocation,
+    contract_tables.Contract,
+    contract_tables.ContractVersion,
+    contract_tables.Baseline,
+    contract_tables.BaselineApproval,
+    contract_tables.ContractCheck,
 )
 """Every table that holds nothing but what the records say."""
 

@@ -5,8 +5,10 @@ never changed in place; that makes it possible to take back what a refused item 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import Connection, text
@@ -163,15 +165,13 @@ class Workspace:
         target[key] = value
 
 
-def _key(table: type[Table], row: Mapping[str, Any]) -> Key:
-    return tuple(row[column] for column in _primary_key(table))
+def _key(table: type[Table], row: Row) -> Key:
+    return _key_getter(table)(row)
 
 
-_PRIMARY_KEYS: dict[type[Table], tuple[str, ...]] = {}
-
-
-def _primary_key(table: type[Table]) -> tuple[str, ...]:
-    found = _PRIMARY_KEYS.get(table)
-    if found is None:
-        found = _PRIMARY_KEYS[table] = tuple(column.name for column in sql_table(table).primary_key)
-    return found
+@cache
+def _key_getter(table: type[Table]) -> Callable[[Row], Key]:
+    names = [column.name for column in sql_table(table).primary_key]
+    if len(names) == 1:
+        return lambda row: (row[names[0]],)
+    return itemgetter(*names)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from models.kinds.ingredients import Grade
-from models.lineage.run_view import PARTS, View
+from models.lineage.made_of import PARTS
+from models.lineage.run_view import View
 
 GRADES: Final = tuple(Grade)
 STRONG_GRADES: Final = frozenset({Grade.CONTENT, Grade.MANIFEST, Grade.STORE})

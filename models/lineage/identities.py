@@ -5,7 +5,7 @@ what was recorded before keeps one version from being bound twice.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +14,6 @@ from models.errors import Conflict, ModelVersionTaken
 from models.fields import Value
 from models.kinds import facts
 from models.kinds.registry import KINDS, model_subject
-from models.ledger.drafts import Draft
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage import tables
@@ -31,7 +30,7 @@ class Identity:
     query: str
     mark: Callable[[Any], str]
     table: type[Table]
-    key: Callable[[Any, str | None], tuple[str | None, ...]]
+    key: Callable[[str, Any, str | None], tuple[str | None, ...]]
     of_run: bool
 
 
@@ -41,7 +40,7 @@ IDENTITIES: Final[Mapping[str, Identity]] = {
         "SELECT digest FROM checkpoint WHERE namespace = :namespace AND digest IN :keys",
         lambda fact: str(fact.digest),
         tables.Checkpoint,
-        lambda fact, run_id: (run_id, fact.digest),
+        lambda namespace, fact, run_id: (run_id, namespace, fact.digest),
         of_run=True,
     ),
     "artifact": Identity(
@@ -49,7 +48,7 @@ IDENTITIES: Final[Mapping[str, Identity]] = {
         "SELECT digest FROM artifact WHERE namespace = :namespace AND digest IN :keys",
         lambda fact: str(fact.digest),
         tables.Artifact,
-        lambda fact, run_id: (run_id, fact.digest, fact.role),
+        lambda namespace, fact, run_id: (run_id, namespace, fact.digest, fact.role),
         of_run=True,
     ),
     "model_version": Identity(
@@ -57,7 +56,7 @@ IDENTITIES: Final[Mapping[str, Identity]] = {
         "SELECT subject FROM record WHERE namespace = :namespace AND subject IN :keys AND kind = 'model_version'",
         lambda fact: model_subject(fact.registry, fact.model, fact.version),
         tables.ModelVersion,
-        lambda fact, run_id: (fact.registry, fact.model, fact.version),
+        lambda namespace, fact, run_id: (namespace, fact.registry, fact.model, fact.version),
         of_run=False,
     ),
 }
@@ -73,31 +72,53 @@ def changed_content(kind: str, fact: Value) -> Conflict:
     return Conflict(f"this {kind} was recorded before with other content; records never change")
 
 
-def load_identities(workspace: Workspace, kind: str, drafts: Iterable[Draft]) -> None:
-    """Marks what was seen before of drafts of one kind, whose runs are loaded already."""
+def load_identities(workspace: Workspace, kind: str, wanted: Iterable[tuple[str, str | None, Value]]) -> None:
+    """Marks what was seen before of facts of one kind, each with namespace and run; the runs are loaded already."""
     identity = IDENTITIES[kind]
-    wanted = [
-        (draft.namespace, identity.mark(draft.fact))
-        for draft in drafts
-        if not identity.of_run or workspace.get(tables.Run, draft.namespace, draft.run_id) is not None
-    ]
-    workspace.load_flags(identity.what, identity.query, wanted)
+    workspace.load_flags(
+        identity.what,
+        identity.query,
+        [
+            (namespace, identity.mark(fact))
+            for namespace, run_id, fact in wanted
+            if not identity.of_run or workspace.get(tables.Run, namespace, run_id) is not None
+        ],
+    )
+
+
+def check_unlike(entries: Sequence[Entry]) -> None:
+    """Raises Conflict when two facts of one post have the same identity and other content."""
+    first: dict[tuple[object, ...], Entry] = {}
+    for entry in entries:
+        identity = IDENTITIES[entry.kind]
+        known = first.setdefault(
+            (entry.kind, *identity.key(entry.namespace, entry.fact, entry.run_id)), entry
+        )
+        if known is not entry and known.fact != entry.fact:
+            raise changed_content(entry.kind, entry.fact)
+
+
+def flag_identity(workspace: Workspace, entry: Entry) -> None:
+    """Marks as seen what no one can have recorded before: its run is new."""
+    identity = IDENTITIES[entry.kind]
+    workspace.flag(identity.what, entry.namespace, identity.mark(entry.fact))
 
 
 def check_unchanged(workspace: Workspace, entry: Entry) -> None:
     """Raises Conflict or ModelVersionTaken when the identity has other content; the same content may come again."""
     identity = IDENTITIES[entry.kind]
-    mark = identity.mark(entry.fact)
-    if (identity.what, entry.namespace, mark) in workspace.flags:
-        row = workspace.get(identity.table, entry.namespace, *identity.key(entry.fact, entry.run_id))
-        if row is not None and _content(entry.kind, json.loads(row["document"])) != _content(
-            entry.kind, entry.body
-        ):
+    if (identity.what, entry.namespace, identity.mark(entry.fact)) in workspace.flags:
+        row = workspace.get(identity.table, *identity.key(entry.namespace, entry.fact, entry.run_id))
+        if row is not None and _recorded(entry.kind, row["document"]) != _with_run(entry):
             raise changed_content(entry.kind, entry.fact)
-    workspace.flag(identity.what, entry.namespace, mark)
+    flag_identity(workspace, entry)
 
 
-def _content(kind: str, document: Mapping[str, Any]) -> Value:
-    """What the body says: a default that is stated is no other content than one that is left out."""
-    body = {name: value for name, value in document.items() if name not in _ADDED_BY_PROJECTION}
+def _recorded(kind: str, document: str) -> Value:
+    """What was recorded, as a fact: a default that is stated is no other content than one that is left out."""
+    body = {name: value for name, value in json.loads(document).items() if name not in _ADDED_BY_PROJECTION}
     return KINDS[kind].body.model_validate_json(json.dumps(body))
+
+
+def _with_run(entry: Entry) -> Value:
+    return KINDS[entry.kind].body.model_validate({**entry.body, "run_id": entry.run_id})

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection
 
 from models.bulk import select_among
+from models.contracts.lineage import MAX_CHECKS, check_warnings, checks_of_data
 from models.errors import NotFound, RunNotFound
 from models.kinds.registry import model_subject
 from models.ledger.head import Head, read_head
@@ -68,7 +69,10 @@ def _answer(connection: Connection, question: Question, run_id: str, version: Ve
     snapshots = documents.by_digest(connection, question, "snapshot", data)
     checkpoints = documents.checkpoints(connection, question, run_id)
     evaluations = documents.evaluations(connection, question, run_id, version.artifact if version else None)
+    roles = _roles(found, runs)
+    checks = checks_of_data(connection, question.namespace, roles.keys(), question.as_of)
     records = [record for run, _ in runs.values() if (record := run["record"]) is not None]
+    records += [check.record for check in checks[:MAX_CHECKS]]
     if version is not None:
         records.append(version.record)
     known = {
@@ -85,11 +89,15 @@ def _answer(connection: Connection, question: Question, run_id: str, version: Ve
         "manifest": json.dumps(documents.manifest(connection, question, version) if version else None),
         "run_id": json.dumps(run_id),
         "completeness": json.dumps(
-            completeness(view, known, version.artifact if version else None), ensure_ascii=False
+            completeness(view, known, version.artifact if version else None)
+            + check_warnings(checks[:MAX_CHECKS], roles),
+            ensure_ascii=False,
         ),
         "weakest_grade": json.dumps(weakest_grade(view)),
         "runs": _list(document for _, document in runs.values()),
         "snapshots": _list(snapshots.values()),
+        "contract_checks": _list(check.text for check in checks[:MAX_CHECKS]),
+        "more_contract_checks": json.dumps(len(checks) > MAX_CHECKS),
         "ingredients": "{" + ",".join(f"{json.dumps(at)}:{value}" for at, value in ingredients.items()) + "}",
         "artifacts": _list(documents.artifacts(connection, question, runs)),
         "checkpoints": _list(checkpoints[:MAX_CHECKPOINTS]),
@@ -112,6 +120,18 @@ def _ingredients(runs: Mapping[str, tuple[View, str]]) -> set[str]:
         for view, _ in runs.values()
         for digest in (*view["ingredients"].values(), *view["transformations"])
     }
+
+
+def _roles(found: Traversal, runs: Mapping[str, tuple[View, str]]) -> dict[str, set[str]]:
+    """Under which roles data and outputs of transformations were read, by digest."""
+    roles: dict[str, set[str]] = {}
+    for link in found.links:
+        if link.kind == "data":
+            roles.setdefault(link.digest, set()).add(link.role)
+    for view, _ in runs.values():
+        for digest in view["transformations"]:
+            roles.setdefault(digest, set()).add("transformation")
+    return roles
 
 
 def _subjects(found: Traversal, version: Version | None) -> list[str]:

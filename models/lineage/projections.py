@@ -1,59 +1,33 @@
 """What each record changes in the tables that queries read. Pure over the workspace: no clock, no queries."""
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, cast
+
+import orjson
 
 from models.fields import instant_text
 from models.kinds import facts
+from models.kinds.runs import RunRegistered
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage import tables
+from models.lineage.made_of import input_of, made_of, snapshot_digest
 from models.lineage.manifest import reseal, seal
-from models.lineage.run_view import (
-    PARTS,
-    MadeOf,
-    View,
-    empty_view,
-    ended_at,
-    heartbeat_seconds,
-    input_of,
-    merge_artifact,
-    merge_checkpoint,
-    merge_event,
-    merge_registration,
-    reported_state,
-    snapshot_digest,
-)
-from shipworthy.formats.digests import sha256_digest
-from shipworthy.formats.jcs import canonicalize
+from models.lineage.merging import merge, merge_whole
+from models.lineage.run_view import View, empty_view, ended_at, heartbeat_seconds, reported_state
 from shipworthy.formats.times import parse_instant
-
-_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def run_registered(workspace: Workspace, entry: Entry) -> None:
-    fact = cast(facts.RunFact, entry.fact)
+    fact = cast(RunRegistered, entry.fact)
     before = _current(workspace, entry)
-    parts = {part: entry.members[part] for part in PARTS if entry.body.get(part) is not None}
-    transformations = [canonicalize(sent) for sent in entry.body.get("transformations", ())]
-    view = merge_registration(
-        before,
-        fact,
-        entry.body,
-        MadeOf(
-            {part: sha256_digest(encoded) for part, encoded in parts.items()},
-            [sha256_digest(encoded) for encoded in transformations],
-        ),
-        record=entry.digest,
-        position=entry.position,
-        owner=entry.owner,
-    )
-    for part, encoded in parts.items():
-        _add_ingredient(workspace, entry, part, encoded)
-    for encoded in transformations:
-        _add_ingredient(workspace, entry, "transformation", encoded)
+    named = made_of(entry)
+    for part, digest in named.parts.items():
+        _add_ingredient(workspace, entry, part, digest, entry.canonical.members[part])
+    elements = entry.canonical.elements
+    for digest, encoded in zip(named.transformations, elements.get("transformations", ()), strict=True):
+        _add_ingredient(workspace, entry, "transformation", digest, encoded)
     for given, sent in zip(fact.inputs, entry.body.get("inputs", ()), strict=True):
         listed = input_of(given, sent)
         if given.snapshot is not None:
@@ -66,38 +40,20 @@ def run_registered(workspace: Workspace, entry: Entry) -> None:
     for transformation in fact.transformations:
         if transformation.output is not None:
             _link(workspace, entry, "in", "data", "transformation", transformation.output)
-    _put(workspace, entry, before, view)
+    for each in entry.kept:
+        _add_product(workspace, each)
+    _put(workspace, entry, before, merge_whole(before, entry, named))
 
 
-def run_event(workspace: Workspace, entry: Entry) -> None:
+def of_run(workspace: Workspace, entry: Entry) -> None:
+    """An event, a checkpoint or an artifact that comes alone."""
     before = _current(workspace, entry)
-    _put(workspace, entry, before, merge_event(before, cast(facts.RunEventFact, entry.fact)))
+    _put(workspace, entry, before, merge(before, entry))
+    _add_product(workspace, entry)
 
 
 def snapshot(workspace: Workspace, entry: Entry) -> None:
     _add_snapshot(workspace, entry, cast(facts.Snapshot, entry.fact), entry.body)
-
-
-def checkpoint_saved(workspace: Workspace, entry: Entry) -> None:
-    fact = cast(facts.CheckpointFact, entry.fact)
-    before = _current(workspace, entry)
-    _put(workspace, entry, before, merge_checkpoint(before, fact))
-    _link(workspace, entry, "out", "checkpoint", "checkpoint", fact.digest)
-    workspace.flag("checkpoint", entry.namespace, fact.digest)
-    workspace.add(
-        tables.Checkpoint,
-        {
-            "namespace": entry.namespace,
-            "run_id": entry.run_id,
-            "digest": fact.digest,
-            "step": fact.step,
-            "trained_until": fact.trained_until,
-            "level": fact.level,
-            "position": entry.position,
-            "document": _document(entry, level=fact.level),
-        },
-        new=_of_new_run(workspace, entry),
-    )
 
 
 def checkpoint_verified(workspace: Workspace, entry: Entry) -> None:
@@ -116,25 +72,6 @@ def checkpoint_verified(workspace: Workspace, entry: Entry) -> None:
             "document": _document(entry),
         },
         new=True,
-    )
-
-
-def artifact(workspace: Workspace, entry: Entry) -> None:
-    fact = cast(facts.ArtifactFact, entry.fact)
-    before = _current(workspace, entry)
-    _put(workspace, entry, before, merge_artifact(before, fact))
-    _link(workspace, entry, "out", "artifact", fact.role, fact.digest)
-    workspace.add(
-        tables.Artifact,
-        {
-            "namespace": entry.namespace,
-            "run_id": entry.run_id,
-            "digest": fact.digest,
-            "role": fact.role,
-            "position": entry.position,
-            "document": _document(entry, role=fact.role),
-        },
-        new=_of_new_run(workspace, entry),
     )
 
 
@@ -203,7 +140,7 @@ def view_of(workspace: Workspace, namespace: str, run_id: str) -> View | None:
     if view is None:
         row = workspace.get(tables.Run, namespace, run_id)
         if row is not None:
-            view = json.loads(row["document"])
+            view = orjson.loads(row["document"])
             workspace.states[namespace, run_id] = view
     return cast("View | None", view)
 
@@ -234,7 +171,7 @@ def _run_row(namespace: str, view: View) -> dict[str, Any]:
         "last_step": view["last_step"],
         "recipe_digest": view["recipe_digest"],
         "family_digest": view["family_digest"],
-        "document": _encode(view),
+        "document": _json(view),
     }
 
 
@@ -255,12 +192,55 @@ def _put(workspace: Workspace, entry: Entry, before: View, view: View) -> None:
     workspace.set_state((entry.namespace, view["run_id"]), view)
 
 
-def _add_ingredient(workspace: Workspace, entry: Entry, kind: str, encoded: bytes) -> None:
+def _add_product(workspace: Workspace, entry: Entry) -> None:
+    """The rows of a checkpoint or artifact; an event has none."""
+    if entry.kind == "checkpoint.saved":
+        _add_checkpoint(workspace, entry, cast(facts.CheckpointFact, entry.fact))
+    elif entry.kind == "artifact":
+        _add_artifact(workspace, entry, cast(facts.ArtifactFact, entry.fact))
+
+
+def _add_checkpoint(workspace: Workspace, entry: Entry, fact: facts.CheckpointFact) -> None:
+    _link(workspace, entry, "out", "checkpoint", "checkpoint", fact.digest)
+    workspace.flag("checkpoint", entry.namespace, fact.digest)
+    workspace.add(
+        tables.Checkpoint,
+        {
+            "namespace": entry.namespace,
+            "run_id": entry.run_id,
+            "digest": fact.digest,
+            "step": fact.step,
+            "trained_until": fact.trained_until,
+            "level": fact.level,
+            "position": entry.position,
+            "document": _document(entry, level=fact.level),
+        },
+        new=_of_new_run(workspace, entry),
+    )
+
+
+def _add_artifact(workspace: Workspace, entry: Entry, fact: facts.ArtifactFact) -> None:
+    _link(workspace, entry, "out", "artifact", fact.role, fact.digest)
+    workspace.add(
+        tables.Artifact,
+        {
+            "namespace": entry.namespace,
+            "run_id": entry.run_id,
+            "digest": fact.digest,
+            "role": fact.role,
+            "position": entry.position,
+            "document": _document(entry, role=fact.role),
+        },
+        new=_of_new_run(workspace, entry),
+    )
+
+
+def _add_ingredient(workspace: Workspace, entry: Entry, kind: str, digest: str, encoded: bytes) -> None:
     workspace.add(
         tables.Ingredient,
         {
             "namespace": entry.namespace,
-            "digest": sha256_digest(encoded),
+            "digest": digest,
             "kind": kind,
             "position": entry.position,
             "document": encoded.decode(),
@@ -303,16 +283,17 @@ def _link(workspace: Workspace, entry: Entry, direction: str, kind: str, role: s
 
 
 def _document(entry: Entry, **stated: str) -> str:
-    """What answers show of a fact: its body with the defaults that it relied on, the record it stands in and how
-    independent its maker was."""
-    members = {name: encoded.decode() for name, encoded in entry.members.items()}
-    members |= {name: f'"{value}"' for name, value in stated.items() if name not in members}
-    members |= {"record": f'"{entry.digest}"', "evidence_level": f'"{entry.level}"'}
-    return "{" + ",".join(f'"{name}":{text}' for name, text in members.items()) + "}"
+    """What answers show of a fact: its body with the defaults that it relied on, its run, the record it stands in and
+    how independent its maker was."""
+    more = {"run_id": entry.run_id, **stated} if entry.run_id is not None else stated
+    members = [f'"{name}":"{value}"' for name, value in more.items() if name not in entry.body]
+    members += [f'"record":"{entry.digest}"', f'"evidence_level":"{entry.level}"']
+    whole = entry.canonical.whole.decode()
+    return f"{whole[:-1]}{',' if len(whole) > 2 else ''}{','.join(members)}}}"
 
 
 def _json(document: Mapping[str, Any]) -> str:
-    return _encode(document)
+    return orjson.dumps(document).decode()
 
 
 def _instant(text: str | None) -> datetime | None:

@@ -3,11 +3,14 @@
 Lists of facts are newest first by log position; names of data sets and models are in the order of their text.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import select, text, tuple_
 from sqlmodel import Session, col
 
+from models.bulk import sql_table
 from models.errors import NotFound
 from models.lineage.tables import (
     Artifact,
@@ -27,6 +30,15 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact of a run as JSON text; `key` is its place in the list, which begins with the log position."""
+
+    position: int
+    key: tuple[int | str, ...]
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotLine:
     position: int
     digest: str
@@ -42,24 +54,37 @@ class StoredIngredient:
     document: str
 
 
+FactOfRun = type[Checkpoint] | type[Artifact] | type[Evaluation]
+KEYS: Final[Mapping[FactOfRun, tuple[tuple[str, type[int] | type[str]], ...]]] = {
+    Checkpoint: (("position", int), ("step", int), ("digest", str)),
+    Artifact: (("position", int), ("role", str), ("digest", str)),
+    Evaluation: (("position", int), ("record", str)),
+}
+"""What orders each list: one registration's record may hold many, which the rest of the key sets apart."""
+
+
 def list_facts_of_run(
     session: Session,
-    table: type[Checkpoint] | type[Artifact] | type[Evaluation],
+    table: FactOfRun,
     namespace: str,
     run_id: str,
-    after: int | None,
+    after: tuple[int | str, ...] | None,
     limit: int,
-) -> list[Document]:
-    """A run's checkpoints, artifacts or evaluations recorded before log position `after`, newest first."""
+) -> list[Fact]:
+    """A run's checkpoints, artifacts or evaluations that follow the one with key `after`, newest first."""
+    key = [sql_table(table).columns[name] for name, _ in KEYS[table]]
     statement = (
-        select(col(table.position), col(table.document))
+        select(col(table.document), *key)
         .where(col(table.namespace) == namespace, col(table.run_id) == run_id)
-        .order_by(col(table.position).desc())
+        .order_by(*(column.desc() for column in key))
         .limit(limit)
     )
     if after is not None:
-        statement = statement.where(col(table.position) < after)
-    return [Document(*row) for row in session.connection().execute(statement)]
+        statement = statement.where(tuple_(*key) < tuple_(*after))
+    return [
+        Fact(position=key[0], key=tuple(key), document=document)
+        for document, *key in session.connection().execute(statement)
+    ]
 
 
 def list_datasets(

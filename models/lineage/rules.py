@@ -4,15 +4,24 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
+from models.contracts import projections as contract_projections
+from models.contracts import rules as contract_rules
 from models.errors import NotFound, RunConflict, RunNotFound
 from models.kinds import facts
+from models.kinds.runs import KEPT
 from models.ledger.drafts import Draft
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage import projections
-from models.lineage.identities import check_unchanged, load_identities
+from models.lineage.identities import (
+    IDENTITIES,
+    check_unchanged,
+    check_unlike,
+    flag_identity,
+    load_identities,
+)
+from models.lineage.made_of import changed_identity
 from models.lineage.manifest import check_may_change, check_may_seal
-from models.lineage.run_view import changed_identity
 from models.lineage.tables import Run
 
 
@@ -37,6 +46,22 @@ def _load_runs(workspace: Workspace, drafts: Iterable[Draft]) -> None:
     workspace.load(Run, "run_id", [(draft.namespace, draft.run_id) for draft in drafts if draft.run_id])
 
 
+def _load_registrations(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+    drafts = list(drafts)
+    _load_runs(workspace, drafts)
+    for name, kind in KEPT.items():
+        if kind in IDENTITIES:
+            load_identities(
+                workspace,
+                kind,
+                [
+                    (draft.namespace, draft.run_id, fact)
+                    for draft in drafts
+                    for fact in getattr(draft.fact, name)
+                ],
+            )
+
+
 def _load_checkpoints(workspace: Workspace, drafts: Iterable[Draft]) -> None:
     workspace.load_flags(
         "checkpoint",
@@ -56,20 +81,31 @@ def _load_records(workspace: Workspace, drafts: Iterable[Draft]) -> None:
 def _registration_only_adds(workspace: Workspace, entry: Entry) -> None:
     assert entry.run_id is not None
     view = projections.view_of(workspace, entry.namespace, entry.run_id)
+    kept = [each for each in entry.kept if each.kind in IDENTITIES]
+    check_unlike(kept)
     if view is None:
+        for each in kept:
+            flag_identity(workspace, each)
         return
-    changed = changed_identity(view, entry.body)
+    changed = changed_identity(view, entry)
     if changed:
         raise RunConflict(
             f"run {entry.run_id} was registered with other values of: {', '.join(changed)}; "
             "a later post may only add, a changed run is a new run with an id of its own"
         )
     check_may_change(view)
+    for each in kept:
+        check_unchanged(workspace, each)
 
 
 def _run_exists(workspace: Workspace, entry: Entry) -> None:
     if entry.run_id is not None and projections.view_of(workspace, entry.namespace, entry.run_id) is None:
         raise RunNotFound(f"no run {entry.run_id} in this namespace; register it first with POST /v1/runs")
+
+
+def _result_fits(workspace: Workspace, entry: Entry) -> None:
+    _run_exists(workspace, entry)
+    contract_rules.check_result(workspace, entry)
 
 
 def _checkpoint_exists(workspace: Workspace, entry: Entry) -> None:
@@ -115,23 +151,33 @@ def _with_identity(
     def load(workspace: Workspace, drafts: Iterable[Draft]) -> None:
         drafts = list(drafts)
         _load_runs(workspace, drafts)
-        load_identities(workspace, kind, drafts)
+        load_identities(workspace, kind, [(draft.namespace, draft.run_id, draft.fact) for draft in drafts])
 
     return Rule(project, load, check)
 
 
 RULES: Final[Mapping[str, Rule]] = {
-    "run.registered": Rule(projections.run_registered, _load_runs, _registration_only_adds),
-    "run.event": _of_run(projections.run_event),
+    "run.registered": Rule(projections.run_registered, _load_registrations, _registration_only_adds),
+    "run.event": _of_run(projections.of_run),
     "snapshot": Rule(projections.snapshot),
-    "checkpoint.saved": _with_identity(
-        "checkpoint.saved", projections.checkpoint_saved, _run_exists_and_content_stays
-    ),
+    "checkpoint.saved": _with_identity("checkpoint.saved", projections.of_run, _run_exists_and_content_stays),
     "checkpoint.verified": Rule(projections.checkpoint_verified, _load_checkpoints, _checkpoint_exists),
-    "artifact": _with_identity("artifact", projections.artifact, _artifact_may_be_added),
+    "artifact": _with_identity("artifact", projections.of_run, _artifact_may_be_added),
     "evaluation.completed": _of_run(projections.evaluation_completed),
     "model_version": _with_identity("model_version", projections.model_version, _version_may_be_sealed),
     "revocation": Rule(projections.revocation, _load_records, _record_exists),
+    "contract.published": Rule(
+        contract_projections.contract_published,
+        contract_rules.load_publications,
+        contract_rules.check_publication,
+    ),
+    "baseline.published": Rule(contract_projections.baseline_published),
+    "baseline.approved": Rule(
+        contract_projections.baseline_approved, contract_rules.load_approvals, contract_rules.check_approval
+    ),
+    "contract.checked": Rule(
+        contract_projections.contract_checked, contract_rules.load_results, _result_fits
+    ),
     "key.created": Rule(projections.nothing),
     "key.revoked": Rule(projections.nothing),
     "log.restored": Rule(projections.nothing),

@@ -12,8 +12,8 @@ from sqlmodel import Session, col
 
 from models.columns import UTCDateTime
 from models.errors import RunNotFound
+from models.lineage.made_of import PARTS
 from models.lineage.run_state import LOST, OPEN_STATES, UNKNOWN, WAITING_STATES, present_state
-from models.lineage.run_view import PARTS
 from models.lineage.tables import Ingredient, Run, RunProgress
 
 RUN_NOT_FOUND = "no run with this id in this namespace; list them with GET /v1/runs"

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from models.kinds.facts import TERMINAL_STATES, RunState
+from models.kinds.runs import TERMINAL_STATES, RunState
 
 LOST: Final = "lost"
 UNKNOWN: Final = "unknown"

@@ -6,53 +6,23 @@ are named in `conflicts`. Instants are text of fixed width, so that text order i
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from models.fields import instant_text
-from models.kinds.facts import (
-    TERMINAL_STATES,
-    ArtifactFact,
-    CheckpointFact,
-    Heartbeat,
-    Input,
-    RunEventFact,
-    RunFact,
-    RunState,
-    Snapshot,
-)
-from shipworthy.formats.digests import sha256_digest
-from shipworthy.formats.jcs import JsonValue, canonicalize
+from models.kinds.facts import ArtifactFact, CheckpointFact
+from models.kinds.runs import TERMINAL_STATES, Heartbeat, RunEventFact, RunRegistered, RunState
+from models.ledger.entries import Entry
+from models.lineage.made_of import MadeOf, identity_of, input_of, recipes, role_order
+from shipworthy.formats.jcs import canonicalize
 
 View: TypeAlias = dict[str, Any]
 
-IDENTITY: Final = (
-    "job",
-    "pipeline",
-    "team",
-    "parent_run_id",
-    "priority",
-    "experiment",
-    "initiated_by",
-    "data_interval",
-    "resumed_from",
-    "heartbeat",
-)
-PARTS: Final = ("code", "environment", "config", "hardware", "seeds")
 DEFAULT_HEARTBEAT_SECONDS: Final = 3600
 """Silence after which a run that promised nothing about heartbeats counts as lost."""
 # Of two states reported for one instant the one further on counts.
 _RANK: Final = {state: rank for rank, state in enumerate(RunState)}
-
-
-@dataclass(frozen=True, slots=True)
-class MadeOf:
-    """Digests of what a registration names: each of PARTS that it has, and its transformations."""
-
-    parts: Mapping[str, str]
-    transformations: Sequence[str]
 
 
 def empty_view(run_id: str) -> View:
@@ -82,55 +52,17 @@ def empty_view(run_id: str) -> View:
     }
 
 
-def identity_of(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said of the run itself. A person is compared by pseudonym: the salted digest is new each time."""
-    identity = {name: body[name] for name in IDENTITY if body.get(name) is not None}
-    if "initiated_by" in identity:
-        identity["initiated_by"] = identity["initiated_by"]["owner"]
-    return identity
-
-
-def document_digest(document: JsonValue) -> str:
-    """Content address of an ingredient: sha256 of its RFC 8785 form as it was sent."""
-    return sha256_digest(canonicalize(document))
-
-
-def snapshot_digest(snapshot: Snapshot, body: Mapping[str, Any]) -> str | None:
-    """Identity of a snapshot: its manifest digest, else that of dataset and version; None when unresolved."""
-    if snapshot.digest is not None:
-        return snapshot.digest
-    if snapshot.version is None:
-        return None
-    return document_digest({"dataset": body["dataset"], "version": body["version"]})
-
-
-def merge_registration(
-    view: View,
-    fact: RunFact,
-    body: Mapping[str, Any],
-    made_of: MadeOf,
-    *,
-    record: str,
-    position: int,
-    owner: str | None,
-) -> View:
-    """`body` is the record's body: what was sent, personal fields redacted."""
+def merge_registration(view: View, entry: Entry, made_of: MadeOf) -> View:
+    """Identity and ingredients; what the registration nests is merged fact by fact (models/lineage/merging.py)."""
+    fact, body = cast(RunRegistered, entry.fact), entry.body
     merged = dict(view)
     conflicts = set(view["conflicts"])
-    if view["position"] is None or position < view["position"]:
-        merged |= {"record": record, "position": position, "owner": owner}
+    if view["position"] is None or entry.position < view["position"]:
+        merged |= {"record": entry.digest, "position": entry.position, "owner": entry.owner}
     merged["identity"] = _merge_scalars(view["identity"], identity_of(body), "", conflicts)
     merged["tags"] = _merge_scalars(view["tags"], body.get("tags", {}), "tags.", conflicts)
     merged["ingredients"] = _merge_scalars(view["ingredients"], made_of.parts, "", conflicts)
-    family = {}
-    if fact.config is not None:
-        seed_keys = fact.config.seed_keys
-        family["config"] = _config_family(body["config"], seed_keys) if seed_keys else made_of.parts["config"]
-    if fact.seeds is not None:
-        family["seeds"] = document_digest(
-            {name: value for name, value in body["seeds"].items() if name not in ("values", "ranks")}
-        )
-    merged["family_parts"] = _merge_scalars(view["family_parts"], family, "", set())
+    merged["family_parts"] = _merge_scalars(view["family_parts"], made_of.family, "", set())
     unpinned = set(view["unpinned"])
     if fact.code is not None and (
         fact.code.commit is None or (fact.code.dirty is not False and not fact.code.diff)
@@ -146,16 +78,8 @@ def merge_registration(
     merged["started_at"] = _earliest(view["started_at"], fact.started_at)
     merged["last_event_at"] = _latest(view["last_event_at"], fact.started_at)
     merged["conflicts"] = sorted(conflicts)
-    merged["recipe_digest"], merged["family_digest"] = _recipes(merged)
+    merged["recipe_digest"], merged["family_digest"] = recipes(merged)
     return merged
-
-
-def made_of(body: Mapping[str, Any]) -> MadeOf:
-    """Digests of the ingredients in a registration's body."""
-    return MadeOf(
-        {part: document_digest(body[part]) for part in PARTS if body.get(part) is not None},
-        tuple(document_digest(sent) for sent in body.get("transformations", ())),
-    )
 
 
 def merge_event(view: View, event: RunEventFact) -> View:
@@ -195,12 +119,13 @@ def merge_event(view: View, event: RunEventFact) -> View:
 
 
 def merge_checkpoint(view: View, fact: CheckpointFact) -> View:
-    saved = {"step": fact.step, "digest": fact.digest, "trained_until": instant_text(fact.trained_until)}
+    trained_until = instant_text(fact.trained_until)
+    saved = {"step": fact.step, "digest": fact.digest, "trained_until": trained_until}
     known = view["latest_checkpoint"]
     return view | {
         "latest_checkpoint": saved if known is None else max(known, saved, key=_checkpoint_order),
         "last_step": _furthest(view["last_step"], fact.step),
-        "last_event_at": _latest(view["last_event_at"], fact.trained_until),
+        "last_event_at": max(view["last_event_at"] or trained_until, trained_until),
     }
 
 
@@ -212,7 +137,7 @@ def merge_artifact(view: View, fact: ArtifactFact) -> View:
     made = {"role": fact.role, "digest": fact.digest}
     known = view["artifacts"]
     # Searched and not sorted anew: a run may have thousands, and one post adds a thousand of them.
-    place = bisect_left(known, _role_order(made), key=_role_order)
+    place = bisect_left(known, role_order(made), key=role_order)
     if place < len(known) and known[place] == made:
         return view
     return view | {"artifacts": [*known[:place], made, *known[place:]]}
@@ -245,72 +170,6 @@ def heartbeat_seconds(heartbeat: Mapping[str, Any] | None) -> int | None:
     return int(heartbeat.get("limit_seconds", Heartbeat().limit_seconds))
 
 
-def changed_identity(view: View, body: Mapping[str, Any]) -> list[str]:
-    """Fields of a later registration that differ from what is fixed; a later post may only add."""
-    digests = {part: document_digest(body[part]) for part in PARTS if body.get(part) is not None}
-    changed = [
-        name for name, value in identity_of(body).items() if view["identity"].get(name, value) != value
-    ]
-    changed += [part for part, digest in digests.items() if view["ingredients"].get(part, digest) != digest]
-    changed += [
-        f"tags.{name}"
-        for name, value in body.get("tags", {}).items()
-        if view["tags"].get(name, value) != value
-    ]
-    return changed
-
-
-def input_of(given: Input, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """One input as the view lists it; `digest` is None when nothing identifies the data."""
-    if given.snapshot is None:
-        return {"role": given.role, "digest": given.digest, "grade": None, "dataset": None}
-    return {
-        "role": given.role,
-        "digest": snapshot_digest(given.snapshot, sent["snapshot"]),
-        "grade": str(given.snapshot.grade),
-        "dataset": sent["snapshot"]["dataset"],
-    }
-
-
-def _recipes(view: View) -> tuple[str | None, str | None]:
-    """Recipe and family digest, None as long as a part is missing or not pinned: then nothing is a repeat."""
-    made_of = view["ingredients"]
-    if view["unpinned"] or any(part not in made_of for part in ("code", "environment", "config", "seeds")):
-        return None, None
-    if not view["inputs"] or any(given["digest"] is None for given in view["inputs"]):
-        return None, None
-    data = [{"role": given["role"], "digest": given["digest"]} for given in view["inputs"]]
-    resumed = view["identity"].get("resumed_from")
-    if resumed is not None:
-        data.append({"role": "resumed_from", "digest": resumed["checkpoint"]})
-    recipe = {
-        "code": made_of["code"],
-        "config": made_of["config"],
-        "data": sorted(data, key=_role_order),
-        "environment": made_of["environment"],
-        "seeds": made_of["seeds"],
-        "transformations": view["transformations"],
-    }
-    return document_digest(recipe), document_digest(recipe | view["family_parts"])
-
-
-def _config_family(config: Mapping[str, Any], seed_keys: list[str]) -> str:
-    """Digest of the config without the values its `seed_keys` point at (JSON pointers into `values`)."""
-    values: JsonValue = config["values"]
-    for pointer in seed_keys:
-        values = _without(values, pointer.lstrip("/").split("/"))
-    return document_digest({**config, "values": values})
-
-
-def _without(value: JsonValue, path: list[str]) -> JsonValue:
-    name = path[0].replace("~1", "/").replace("~0", "~")
-    if not isinstance(value, dict) or name not in value:
-        return value
-    if len(path) == 1:
-        return {key: kept for key, kept in value.items() if key != name}
-    return {**value, name: _without(value[name], path[1:])}
-
-
 def _merge_scalars(
     known: Mapping[str, Any], stated: Mapping[str, Any], prefix: str, conflicts: set[str]
 ) -> dict[str, Any]:
@@ -328,10 +187,6 @@ def _union(known: list[Any], stated: list[Any], order: Callable[[Any], tuple[str
     """Each element once, in an order that tells all elements apart; nothing is ever removed."""
     by_place = {order(element): element for element in (*known, *stated)}
     return [by_place[place] for place in sorted(by_place)]
-
-
-def _role_order(element: Mapping[str, Any]) -> tuple[str, ...]:
-    return element["role"], element["digest"]
 
 
 def _input_order(given: Mapping[str, Any]) -> tuple[str, ...]:

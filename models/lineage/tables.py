@@ -2,6 +2,9 @@
 
 `document` columns hold JSON text that answers pass through unchanged. `position` is the log position of the record
 that made the row, by which an answer "as of" a time leaves it out.
+
+Rows of a run are keyed by run first. Keyed by namespace first, PostgreSQL took that key to look digests up with as long
+as it had no statistics, and read a whole namespace for each lineage.
 """
 
 from datetime import datetime
@@ -55,8 +58,8 @@ class RunLink(Table, table=True):
     __tablename__ = "run_link"
     __table_args__ = (Index(None, "namespace", "digest", "direction"),)
 
-    namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     run_id: str = Field(primary_key=True, sa_type=_RUN)
+    namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     direction: str = Field(primary_key=True, sa_type=String(3))
     kind: str = Field(primary_key=True, sa_type=String(16))
     role: str = Field(primary_key=True, sa_type=String(256))
@@ -93,8 +96,8 @@ class Checkpoint(Table, table=True):
     __tablename__ = "checkpoint"
     __table_args__ = (Index(None, "namespace", "digest"), Index(None, "namespace", "run_id", "step"))
 
-    namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     run_id: str = Field(primary_key=True, sa_type=_RUN)
+    namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     digest: str = Field(primary_key=True, sa_type=_DIGEST)
     step: int = Field(sa_type=BigInteger)
     trained_until: datetime = Field(sa_type=UTCDateTime)
@@ -122,8 +125,8 @@ class Artifact(Table, table=True):
     __tablename__ = "artifact"
     __table_args__ = (Index(None, "namespace", "digest"),)
 
-    namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     run_id: str = Field(primary_key=True, sa_type=_RUN)
+    namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     digest: str = Field(primary_key=True, sa_type=_DIGEST)
     role: str = Field(primary_key=True, sa_type=String(256))
     position: int = Field(sa_type=BigInteger)

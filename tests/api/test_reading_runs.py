@@ -139,13 +139,24 @@ def test_facts_of_a_run_come_newest_first_in_pages(service: RunningService) -> N
     assert [record["kind"] for record in records] == [
         "evaluation.completed",
         *["artifact"] * 2,
-        *["checkpoint.saved"] * 5,
         "run.registered",
     ]
     assert [record["position"] for record in records] == sorted(
         (record["position"] for record in records), reverse=True
     )
     assert records[3]["record"] == checkpoints[0]["record"]
+
+
+def test_artifacts_that_came_in_one_record_are_paged_one_by_one(service: RunningService) -> None:
+    client = service.client("recorder")
+    made = [
+        {"digest": digest(90 + number), "role": role} for number in range(3) for role in ("model", "report")
+    ]
+    post(client, "/v1/runs", make_run(1, artifacts=made))
+    found = get_all(client, f"/v1/runs/{run_id(1)}/artifacts", limit=1)
+    assert sorted((each["digest"], each["role"]) for each in found) == sorted(
+        (each["digest"], each["role"]) for each in made
+    )
 
 
 def test_revoked_record_is_shown_as_revoked(service: RunningService) -> None:

@@ -36,18 +36,55 @@ def test_run_is_recorded_once_and_answered_200_when_sent_again(recorder: httpx.C
     assert first.json()["run_id"] == run["run_id"]
     assert [each["kind"] for each in first.json()["records"]] == [
         "run.registered",
-        "run.event",
-        "checkpoint.saved",
-        "artifact",
         "evaluation.completed",
         "model_version",
     ]
     assert all(each["created"] for each in first.json()["records"])
     positions = [each["position"] for each in first.json()["records"]]
-    assert positions == list(range(positions[0], positions[0] + 6))
+    assert positions == list(range(positions[0], positions[0] + 3))
     assert [(each["record"], each["created"]) for each in again.json()["records"]] == [
         (each["record"], False) for each in first.json()["records"]
     ]
+
+
+def test_registration_too_large_for_one_record_is_kept_in_several(recorder: httpx.Client) -> None:
+    notes = [make_event(type="note", text="x" * 3000, step=step) for step in range(100)]
+    for note in notes:
+        del note["state"]
+    run = make_run(events=notes)
+    first, again = post(recorder, "/v1/runs", run), post(recorder, "/v1/runs", run)
+    assert (first.status_code, again.status_code) == (201, 200)
+    kinds = [each["kind"] for each in first.json()["records"]]
+    assert kinds[0] == "run.registered"
+    assert (kinds.count("run.event"), kinds.count("checkpoint.saved"), kinds.count("artifact")) == (100, 1, 1)
+    kept = stored_body(recorder, first.json()["record"])
+    assert kept.keys().isdisjoint({"events", "checkpoints", "artifacts"})
+    found = recorder.get(f"/v1/runs/{run['run_id']}").json()
+    assert found["last_step"] == max(99, *(saved["step"] for saved in run["checkpoints"]))
+    small = make_run()
+    post(recorder, "/v1/runs", small)
+    for path in ("checkpoints", "artifacts"):
+        one = recorder.get(f"/v1/runs/{small['run_id']}/{path}").json()["items"]
+        apart = recorder.get(f"/v1/runs/{run['run_id']}/{path}").json()["items"]
+        own = ("run_id", "record", "position")
+        assert [{name: value for name, value in each.items() if name not in own} for each in one] == [
+            {name: value for name, value in each.items() if name not in own} for each in apart
+        ]
+
+
+def test_checkpoint_that_a_registration_keeps_never_changes(recorder: httpx.Client) -> None:
+    run = make_run()
+    assert post(recorder, "/v1/runs", run).status_code == 201
+    (saved,) = run["checkpoints"]
+    path = f"/v1/runs/{run['run_id']}/checkpoints"
+    assert post(recorder, path, saved).status_code == 201
+    assert_refused(post(recorder, path, saved | {"step": saved["step"] + 1}), 409, "conflict")
+    later = make_start(run_id=run["run_id"], checkpoints=[saved | {"uri": "s3://elsewhere"}])
+    later["job"] = run["job"]
+    assert_refused(post(recorder, "/v1/runs", later), 409, "conflict")
+    twice = make_start(checkpoints=[saved, saved | {"step": saved["step"] + 1}])
+    assert_refused(post(recorder, "/v1/runs", twice), 409, "conflict")
+    assert len(recorder.get(path).json()["items"]) == 1
 
 
 def test_order_of_members_makes_no_other_content(recorder: httpx.Client) -> None:
@@ -293,10 +330,9 @@ def test_any_instant_that_is_accepted_reads_back_identical(recorder: httpx.Clien
         run["checkpoints"] = [make_checkpoint(trained_until=moment, retain_until=moment)]
         answer = post(recorder, "/v1/runs", run)
         assert answer.status_code == 201, answer.text
-        registered, event, checkpoint = (
-            stored_body(recorder, each["record"]) for each in answer.json()["records"]
-        )
-        assert registered["started_at"] == event["at"] == checkpoint["trained_until"] == moment
+        registered = stored_body(recorder, answer.json()["record"])
+        assert registered["started_at"] == registered["events"][0]["at"] == moment
+        assert registered["checkpoints"][0]["trained_until"] == moment
         assert recorder.get(f"/v1/runs/{run['run_id']}").status_code == 200
         saved = recorder.get(f"/v1/runs/{run['run_id']}/checkpoints").json()["items"]
         assert saved[0]["trained_until"] == moment
@@ -321,15 +357,15 @@ def test_person_is_in_no_record_and_compares_by_pseudonym(
     assert "grace" not in other.text
 
 
-def test_person_is_disclosed_once_when_only_facts_are_added(
+def test_person_is_disclosed_once_for_each_record_that_names_one(
     service: RunningService, recorder: httpx.Client
 ) -> None:
     run = make_start(initiated_by="ada@example.org")
-    for events in ([], [make_event()], [make_event(state="completed")]):
-        assert post(recorder, "/v1/runs", run | {"events": events}).status_code == 201
+    for events, status in (([], 201), ([make_event()], 201), ([make_event()], 200)):
+        assert post(recorder, "/v1/runs", run | {"events": events}).status_code == status
     with service.services.database.read() as session:
         disclosed = session.connection().execute(text("SELECT value FROM disclosure")).scalars().all()
-    assert disclosed == ['"ada@example.org"']
+    assert disclosed == ['"ada@example.org"'] * 2
 
 
 def test_evidence_level_comes_from_the_key(service: RunningService) -> None:

@@ -1,55 +1,18 @@
-"""What a run records, and that no call of it ever stops a training."""
+"""What a run says of itself, and that no call of it ever stops a training."""
 
 import json
 import signal
 import subprocess
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import shipworthy
-from shipworthy.process import PROCESS
+from tests.client.journals import bodies, events, merged_registration
 from tests.support.pipelines import environment, program, run_program
 
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("SHIPWORTHY_URL", "SHIPWORTHY_TOKEN", "SHIPWORTHY_RUN_ID"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("SHIPWORTHY_DIR", str(tmp_path / "journal"))
-    # What these runs leave unsent is not to be told at the end of the tests.
-    monkeypatch.setattr(PROCESS, "_offline", [])
-    yield
-    while PROCESS.runs:
-        PROCESS.runs[-1].finish("aborted")
-
-
-def lines(run: shipworthy.Run) -> list[dict[str, Any]]:
-    assert shipworthy.flush(20)
-    assert run.folder is not None
-    return [
-        json.loads(line)
-        for path in sorted(run.folder.glob("*.jsonl"))
-        for line in path.read_bytes().splitlines()
-    ]
-
-
-def bodies(run: shipworthy.Run, kind: str) -> list[dict[str, Any]]:
-    return [each["body"] for each in lines(run) if each.get("kind") == kind]
-
-
-def events(run: shipworthy.Run) -> list[dict[str, Any]]:
-    return bodies(run, "run.event")
-
-
-def merged_registration(run: shipworthy.Run) -> dict[str, Any]:
-    merged: dict[str, Any] = {}
-    for body in bodies(run, "run.registered"):
-        merged |= body
-    return merged
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def test_first_line_registers_the_run_with_a_heartbeat(tmp_path: Path) -> None:
@@ -110,102 +73,6 @@ def test_run_that_was_not_finished_says_so(tmp_path: Path) -> None:
     }
 
 
-def test_checkpoint_is_hashed_in_the_background_and_found_by_its_run(tmp_path: Path) -> None:
-    from shipworthy.formats.manifest import hash_tree, manifest_digest
-
-    saved = tmp_path / "ckpt"
-    saved.mkdir()
-    (saved / "model.bin").write_bytes(b"weights")
-    (saved / "optimizer.bin").write_bytes(b"moments")
-    with shipworthy.run("fraud/train", capture=False) as run:
-        run.log(step=600, loss=0.1)
-        product = run.checkpoint(saved, contains=["model", "optimizer"])
-        assert product.wait(20) == manifest_digest(hash_tree(saved))
-    (body,) = bodies(run, "checkpoint.saved")
-    assert body["digest"] == product.digest
-    assert (body["level"], body["step"], body["size_bytes"]) == ("checksummed", 600, 14)
-    with shipworthy.run("fraud/train", capture=False, resume_from=saved) as resumed:
-        assert (resumed.id, resumed.attempt) == (run.id, 2)
-
-
-def test_resumed_process_is_the_next_attempt_of_its_run(tmp_path: Path) -> None:
-    source = """
-        import pathlib, shipworthy, sys
-        pathlib.Path("ckpt").write_bytes(b"weights")
-        with shipworthy.run("fraud/train", config={"node": sys.argv[1:]}, resume_from="ckpt") as run:
-            run.checkpoint("ckpt", step=1, wait=True)
-        print(run.id, run.attempt)
-    """
-    first = run_program(source.replace(', resume_from="ckpt"', ""), tmp_path, {}).stdout.split()
-    second = run_program(source, tmp_path, {}).stdout.split()
-    third = run_program(source, tmp_path, {}).stdout.split()
-    assert (second, third) == ([first[0], "2"], [first[0], "3"])
-
-
-def test_checkpoint_that_changed_before_it_was_hashed_has_a_note_instead(tmp_path: Path) -> None:
-    path = tmp_path / "latest.pt"
-    path.write_bytes(b"first")
-    with shipworthy.run("fraud/train", capture=False) as run:
-        begun, going_on = threading.Event(), threading.Event()
-
-        def occupy() -> None:
-            begun.set()
-            going_on.wait(20)
-
-        PROCESS.hasher.submit(occupy)
-        begun.wait(20)
-        product = run.checkpoint(path, step=1)
-        run.evaluation({"auc": 0.9}, subject=product)
-        path.write_bytes(b"second, longer")
-        going_on.set()
-        assert product.wait(20) is None
-    assert bodies(run, "checkpoint.saved") == []
-    assert bodies(run, "evaluation.completed") == []
-    assert any("changed before they were hashed" in each.get("text", "") for each in events(run))
-
-
-def test_evaluation_follows_its_subject_and_leaves_out_what_is_no_number(tmp_path: Path) -> None:
-    path = tmp_path / "model.bin"
-    path.write_bytes(b"weights")
-    with shipworthy.run("fraud/train", capture=False) as run:
-        artifact = run.artifact(path)
-        slices = {"country": {"NO": {"auc": 0.8}, "SE": {"auc": float("nan")}}}
-        run.evaluation({"auc": 0.9, "loss": float("inf")}, slices=slices, protocol={"threshold": 0.5})
-        run.model_version("fraud", "7", artifact)
-    (body,) = bodies(run, "evaluation.completed")
-    assert body["subject"] == artifact.digest
-    assert body["metrics"] == {"auc": 0.9}
-    assert body["protocol"] == {"threshold": 0.5, "not_a_number": ["loss=Infinity", "country=SE: auc=NaN"]}
-    assert body["slices"][0] == {"dimension": "country", "value": "NO", "metrics": {"auc": 0.8}}
-    assert bodies(run, "model_version")[0]["artifact"] == artifact.digest
-
-
-def test_data_is_named_by_its_bytes_or_not_at_all(tmp_path: Path) -> None:
-    (tmp_path / "train.csv").write_text("a,b\n1,2\n")
-    digest = "sha256:" + "0" * 64
-    data = {
-        "train": str(tmp_path / "train.csv"),
-        "test": "s3://bucket/test/v42?X-Amz-Signature=secret",
-        "base_model": digest,
-        "gone": tmp_path / "missing.csv",
-        "lake": shipworthy.snapshot("lakefs://repo/main/x", dataset="fraud/x", version=("lakefs", "9f3c")),
-    }
-    with shipworthy.run("fraud/train", capture=False, data=data) as run:
-        pass
-    inputs = {each["role"]: each for body in bodies(run, "run.registered") for each in body.get("inputs", ())}
-    assert inputs["train"]["snapshot"]["grade"] == "content"
-    assert inputs["train"]["snapshot"]["digest"] == shipworthy.snapshot(tmp_path / "train.csv").digest
-    assert inputs["test"]["snapshot"] == {
-        "dataset": {"namespace": "s3://bucket", "name": "test/v42"},
-        "uri": "s3://bucket/test/v42",
-        "grade": "none",
-        "reason": "only its address is known: neither a version nor a digest was given",
-    }
-    assert inputs["base_model"] == {"role": "base_model", "digest": digest}
-    assert inputs["gone"]["snapshot"]["grade"] == "none"
-    assert inputs["lake"]["snapshot"]["grade"] == "store"
-
-
 def test_no_argument_stops_a_training(capsys: pytest.CaptureFixture[str]) -> None:
     class Awkward:
         def __str__(self) -> str:
@@ -245,8 +112,8 @@ def test_strict_run_raises_for_a_wrong_argument(wrong: dict[str, Any]) -> None:
 
 def test_strict_run_raises_where_others_warn() -> None:
     run = shipworthy.run("fraud/train", strict=True, capture=False)
-    with pytest.raises(shipworthy.UsageError, match="needs a subject"):
-        run.evaluation({"auc": 0.9})
+    with pytest.raises(shipworthy.UsageError, match="needs an artifact"):
+        run.model_version("m", "1")
     with pytest.raises(OSError, match="No such file"):
         run.checkpoint("does/not/exist", step=1)
 

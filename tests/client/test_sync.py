@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shipworthy.cli.sync import told as told_by_sync
 from shipworthy.errors import JournalError, NotDelivered
 from shipworthy.formats.manifest import hash_tree, manifest_digest
 from shipworthy.state import SendState, StateFile, read_state
@@ -144,7 +145,9 @@ def test_ranks_are_taken_before_the_rank_that_registers_the_run(
     run_id = run_program(source, tmp_path, launch | {"RANK": "1"}).stdout.strip()
     client = sqlite_service.client("recorder")
     alone = sync_folder(tmp_path / ".shipworthy", sqlite_service.url, token_of(client))
-    assert (alone.unregistered, alone.kept) == (1, 1)
+    assert (alone.unregistered, alone.kept, alone.waiting) == (1, 1, 1)
+    assert "1 kept: their run is not registered yet" in told_by_sync(alone)
+    assert "another process" not in told_by_sync(alone)
     assert run_program(source, tmp_path, launch | {"RANK": "0"}).stdout.strip() == run_id
     assert sync_folder(tmp_path / ".shipworthy", sqlite_service.url, token_of(client)).unregistered == 0
     assert told(client, run_id).steps() == [1, 1]
@@ -213,6 +216,16 @@ def test_journal_is_sent_by_one_process_at_a_time(tmp_path: Path) -> None:
     first.release()
     assert second.acquire() == SendState(sent=7)
     second.release()
+
+
+def test_journal_in_other_hands_is_said_to_be(tmp_path: Path) -> None:
+    run_program("import shipworthy; shipworthy.run('a/b', capture=False).finish()", tmp_path, {})
+    (journal,) = find_journals(tmp_path / ".shipworthy")
+    holder = StateFile(journal)
+    holder.acquire()
+    report = sync_folder(tmp_path / ".shipworthy", f"http://127.0.0.1:{closed_port()}", None)
+    holder.release()
+    assert told_by_sync(report) == "0 records of 1 run sent; 3 kept: another process is sending them"
 
 
 def test_damaged_state_sends_everything_again(tmp_path: Path) -> None:

@@ -78,6 +78,21 @@ def test_text_that_is_not_unicode_is_sent_all_the_same() -> None:
     assert first_line("a\x00b\nc") == "a b"
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"loss": 0.1, "learning_rate": 3e-4, "step time": 1e22, "small": 5e-324, "zero": -0.0},
+        {"count": 3, "tokens": 10**30, "below": -7},
+        {'a "quoted" name': 1.5, "é\ud800\n": 2.0},
+        {"flag": True, "none": None, "text": "x"},
+        {},
+    ],
+)
+def test_log_line_is_what_any_json_writer_makes_of_it(values: dict[str, object]) -> None:
+    line = log_line(7, 1.5, values)
+    assert line == b'{"log":{"step":7,"t":1.500,"values":%b}}\n' % encode(values)
+
+
 def test_log_line_keeps_what_json_has_no_number_for() -> None:
     line = json.loads(log_line(3, 1700000000.1239, {"loss": math.nan, "ok": 1, "big": Scalar(2)}))
     assert line == {"log": {"step": 3, "t": 1700000000.124, "values": {"loss": "NaN", "ok": 1, "big": 2}}}

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from starlette.requests import Request
 
-from api.auth import Authenticator, assert_loopback, require_role
+from api.auth import Authenticator, require_role
+from api.loopback import assert_loopback
 from models.actor import Actor, EvidenceLevel, Role
 from models.database import Database
 from models.errors import RoleMissing, StartRefused, TokenInvalid, TokenMissing

@@ -20,6 +20,13 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "deployment"
 
 
+@pytest.fixture
+def begun(data: Path) -> Path:
+    """A deployment that has its key files."""
+    assert run(data, "init").exit_code == 0
+    return data
+
+
 def run(data: Path, *arguments: str) -> Result:
     return CliRunner().invoke(app, [*arguments, "--data", str(data)])
 
@@ -107,18 +114,18 @@ def test_list_shows_owner_and_state_but_no_token(data: Path) -> None:
     ],
 )
 def test_refusals_are_one_sentence_without_a_traceback(
-    data: Path, arguments: list[str], sentence: str
+    begun: Path, arguments: list[str], sentence: str
 ) -> None:
-    result = run(data, *arguments)
+    result = run(begun, *arguments)
     assert result.exit_code == 1
     assert sentence in result.stderr
     assert "Traceback" not in result.output
     assert result.stdout == ""
-    assert listed(data) == []
+    assert listed(begun) == []
 
 
-def test_empty_list_names_the_next_command(data: Path) -> None:
-    result = run(data, "list")
+def test_empty_list_names_the_next_command(begun: Path) -> None:
+    result = run(begun, "list")
     assert result.stdout == ""
     assert "shipworthy-server keys create" in result.stderr
 
@@ -137,7 +144,7 @@ def test_other_spans_are_refused(text: str) -> None:
 def test_a_data_folder_that_cannot_be_made_is_told_plainly(tmp_path: Path) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
-    result = run(in_the_way, "list")
+    result = run(in_the_way, "create", "--role", "reader")
     assert result.exit_code == 1
     assert result.exception is None or isinstance(result.exception, SystemExit)
     assert str(in_the_way) in result.stderr
@@ -145,12 +152,21 @@ def test_a_data_folder_that_cannot_be_made_is_told_plainly(tmp_path: Path) -> No
 
 
 def test_a_database_that_cannot_be_reached_is_told_with_its_address(
-    data: Path, monkeypatch: pytest.MonkeyPatch
+    begun: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     monkeypatch.setenv("SHIPWORTHY_DATABASE_URL", f"postgresql://shipworthy_service:x@127.0.0.1:{port}/sw")
-    result = run(data, "list")
+    result = run(begun, "list")
     assert result.exit_code == 1
     assert "can't be reached" in result.stderr
     assert str(port) in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["revoke", "a" * 12, "--reason", "left"]])
+def test_a_misspelt_folder_becomes_no_deployment(data: Path, arguments: list[str]) -> None:
+    result = run(data, *arguments)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"there is no deployment in {data} yet" in result.stderr
+    assert f"serve --data {data}" in result.stderr
+    assert not data.exists()

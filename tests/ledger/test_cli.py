@@ -1,6 +1,7 @@
 """The commands that look after a ledger, as an administrator uses them."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -150,3 +151,34 @@ def test_upgrade_with_the_service_role_alone_is_refused(
     assert "SHIPWORTHY_MIGRATION_URL" in refused.stderr
     monkeypatch.setenv("SHIPWORTHY_MIGRATION_URL", written_postgresql.urls.migration_url)
     assert run(tmp_path, "db", "upgrade").exit_code == 0
+
+
+@pytest.mark.parametrize("begun", [[], [["keys", "init"]], [["keys", "init"], ["db", "upgrade"]]])
+def test_fsck_before_the_first_start_says_that_there_is_nothing_yet(
+    begun: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SHIPWORTHY_DATABASE_URL", raising=False)
+    monkeypatch.delenv("SHIPWORTHY_MIGRATION_URL", raising=False)
+    new = tmp_path / "new"
+    for arguments in begun:
+        assert run(new, *arguments).exit_code == 0
+    result = run(new, "fsck")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"there is no deployment in {new} yet; start it once with" in result.stderr
+
+
+def test_fsck_of_a_database_whose_heads_were_removed_is_no_new_deployment(
+    written_sqlite: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHIPWORTHY_DATABASE_URL", written_sqlite.urls.service_url)
+    written_sqlite.rewrite("DELETE FROM tree_head")
+    written_sqlite.head_file.path.unlink()
+    result = run(written_sqlite.head_file.path.parent, "fsck")
+    assert result.exit_code == 1
+    assert "its heads were removed" in result.stdout
+
+
+def test_version_is_told() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert re.fullmatch(r"shipworthy-server \d+\.\d+\.\d+\n", result.stdout)

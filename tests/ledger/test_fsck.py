@@ -27,7 +27,7 @@ def test_untouched_ledger_is_clean_and_its_parts_are_counted(written: Written) -
     assert report.checked["records"] == count
     assert report.checked["heads"] == heads
     assert report.checked["tree hashes"] == count // 256
-    assert report.checked["keys"] == 4
+    assert report.checked["keys"] == 7
     assert report.checked["head kept outside"] == 1
     assert report.checked["personal values erased"] == 0
     assert report.checked["personal values named"] > 300
@@ -145,7 +145,7 @@ PLANTED = {
     ),
     "removed projection": (
         "DELETE FROM run_link WHERE role = 'base_model'",
-        r"run_link \(team-a, 0190.*\) is made by the records, but missing from the table",
+        r"run_link \(0190.*, team-a, .*\) is made by the records, but missing from the table",
     ),
     "made-up projection": (
         "INSERT INTO ingredient VALUES ('team-a', :foreign, 'code', 1, '{}')",
@@ -228,7 +228,7 @@ def test_payload_that_is_no_json_does_not_end_the_check(written: Written) -> Non
 def test_many_problems_are_counted_and_the_first_listed(written: Written) -> None:
     written.rewrite("UPDATE record SET leaf_hash = :nines WHERE position > 50", nines=NINES)
     report = written.checked()
-    assert report.problem_count > 290
+    assert report.problem_count > 270
     assert len(report.problems) == MAX_SENTENCES
 
 

@@ -126,7 +126,7 @@ def test_lineage_as_of_a_position_or_time_leaves_out_what_came_later(client: htt
     now = lineage(client)
     assert now["runs"][0]["tags"] == {"late": "yes"}
     assert now["runs"][0]["state"] == "completed"
-    assert now["manifest"]["revision"] == 3
+    assert now["manifest"]["revision"] == 2
     for as_of in (sealed["position"], before):
         then = lineage(client, as_of=as_of)
         assert then["runs"][0]["tags"] == {}

@@ -7,8 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.fields import instant_text
-from models.lineage.history import Fact, fold
-from models.lineage.run_view import document_digest, ended_at, reported_state
+from models.kinds.registry import KINDS
+from models.ledger.canonical import canonical_body
+from models.ledger.entries import Entry
+from models.lineage.history import fold
+from models.lineage.made_of import document_digest
+from models.lineage.run_view import ended_at, reported_state
 
 RUN = "01900000-0000-7000-8000-000000000001"
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -22,8 +26,21 @@ def at(minutes: int) -> str:
     return instant_text(START + timedelta(minutes=minutes))
 
 
-def fact(kind: str, body: dict[str, Any], position: int = 0) -> Fact:
-    return kind, digest(position), position, body, "owner", START + timedelta(seconds=position)
+def fact(kind: str, body: dict[str, Any], position: int = 0) -> Entry:
+    return Entry(
+        kind=kind,
+        namespace="default",
+        digest=digest(position),
+        content=digest(position),
+        position=position,
+        recorded_at=START + timedelta(seconds=position),
+        fact=KINDS[kind].body.model_validate(body),
+        body=body,
+        canonical=canonical_body(body),
+        run_id=RUN,
+        level="self_reported",
+        owner="owner",
+    )
 
 
 def registration(**more: Any) -> dict[str, Any]:
@@ -87,8 +104,22 @@ checkpoints = st.builds(
     minutes,
 )
 artifacts = st.builds(lambda number: {"run_id": RUN, "digest": digest(number), "role": "model"}, minutes)
+
+
+def nested(made: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[list[dict[str, Any]]]:
+    without_run = made.map(lambda body: {name: value for name, value in body.items() if name != "run_id"})
+    return st.lists(without_run, max_size=3)
+
+
+whole_registrations = st.builds(
+    lambda body, kept: body | kept,
+    registrations,
+    st.fixed_dictionaries(
+        {"events": nested(events), "checkpoints": nested(checkpoints), "artifacts": nested(artifacts)}
+    ),
+)
 bodies = st.one_of(
-    st.tuples(st.just("run.registered"), registrations),
+    st.tuples(st.just("run.registered"), st.one_of(registrations, whole_registrations)),
     st.tuples(st.just("run.event"), events),
     st.tuples(st.just("checkpoint.saved"), checkpoints),
     st.tuples(st.just("artifact"), artifacts),

@@ -42,3 +42,13 @@ def test_wheels_bring_all_packages_and_refuse_a_public_index(environment: Path) 
 
 def test_wheel_of_the_server_brings_no_tests(environment: Path) -> None:
     assert list(environment.glob("lib/python*/site-packages/tests")) == []
+
+
+def test_wheel_of_the_server_brings_the_pages(environment: Path) -> None:
+    (folder,) = environment.glob("lib/python*/site-packages/api/web")
+    for name in ("templates", "static"):
+        shipped = {str(path.relative_to(folder)) for path in (folder / name).rglob("*") if path.is_file()}
+        source = ROOT / "api" / "web"
+        wanted = {str(path.relative_to(source)) for path in (source / name).rglob("*") if path.is_file()}
+        assert shipped == wanted
+        assert wanted

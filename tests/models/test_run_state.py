@@ -6,7 +6,7 @@ import pytest
 
 from models.bulk import insert_rows
 from models.database import Database
-from models.kinds.facts import RunState
+from models.kinds.runs import RunState
 from models.ledger.schema import upgrade
 from models.lineage.run_queries import RunFilter, list_runs
 from models.lineage.run_state import PRESENT_STATES, present_state

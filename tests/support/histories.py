@@ -14,6 +14,8 @@ from models.keys.key_files import KeyRing
 from models.keys.store import find_key
 from models.ledger.drafts import Stored
 from models.ledger.writer import Ledger
+from shipworthy.formats.digests import sha256_digest
+from shipworthy.formats.jcs import canonicalize
 
 NAMESPACE = "team-a"
 LONG_RUN_EVENTS = 300
@@ -68,7 +70,11 @@ def write_history(ledger: Ledger, ring: KeyRing) -> None:
     )
     history.add(other, "run.registered", _full_run(1) | {"tags": {"owner": "team b"}})
     _write_late_facts(history, recorder, evaluator)
-    history.add(recorder, "run.registered", _long_run(4))
+    long_run, notes = {"run_id": run_id(4), "job": {"namespace": "ci", "name": "long"}}, _notes()
+    history.add(recorder, "run.registered", long_run | {"events": notes[:40]})
+    for note in notes:
+        history.add(recorder, "run.event", note | {"run_id": run_id(4)})
+    _write_contracts(history, recorder, author)
     noted = history.add(recorder, "run.event", _event(4, type="note", text="Ærlig talt — 最後"))
     history.add(
         author, "revocation", {"record": noted.digest, "effect": "revoked", "reason": "said in error"}
@@ -121,6 +127,95 @@ def _write_late_facts(history: History, recorder: Actor, evaluator: Actor) -> No
         )
 
 
+def _write_contracts(history: History, recorder: Actor, author: Actor) -> None:
+    worker = history.actor("worker")
+    baseline = _baseline()
+    named = sha256_digest(canonicalize(baseline))
+    asked = history.actor("author", owner="ada@example.org")
+    published = {
+        "digest": named,
+        "baseline": baseline,
+        "root": "lake",
+        "path": "clicks/2026",
+        "requested_by": asked.owner,
+    }
+    history.add(worker, "baseline.published", published)
+    approver = history.actor("approver", owner="grace@example.org")
+    history.add(approver, "baseline.approved", {"baseline": named, "reason": "looked at — 良い"})
+    for version in (1, 2):
+        contract = _contract(version)
+        history.add(author, "contract.published", contract | {"baseline": named})
+        history.add(worker, "contract.checked", _checked(contract, named))
+    reported = _checked(_contract(2), named) | {"run_id": run_id(1)}
+    history.add(recorder, "contract.checked", reported)
+
+
+def _contract(version: int) -> dict[str, Any]:
+    return {
+        "version": version,
+        "name": "clicks",
+        "format": "odcs",
+        "media_type": "application/yaml",
+        "digest": digest(400 + version),
+        "size_bytes": 1234,
+        "suite_digest": digest(410 + version),
+        "objects": [{"not_evaluated": 1, "name": "Klickstrøm", "checks": 1, "blocking": 1}],
+    }
+
+
+def _checked(contract: dict[str, Any], baseline: str) -> dict[str, Any]:
+    return {
+        "contract": {name: contract[name] for name in ("name", "version", "digest", "suite_digest")},
+        "object": "Klickstrøm",
+        "baseline": baseline,
+        "parameters": {"share": 1.0, "day": "2026-05-01"},
+        "as_of": "2026-05-01T12:00:00+02:00",
+        "data": {
+            "manifest": digest(51),
+            "root": "lake",
+            "path": "clicks/2026",
+            "files": 1,
+            "bytes": 10,
+            "rows": 7,
+        },
+        "engine": {"name": "duckdb", "versions": {"duckdb": "2.0.1"}},
+        "started_at": "2026-05-01T12:00:00Z",
+        "completed_at": "2026-05-01T12:00:01.5Z",
+        "outcome": "failed",
+        "counts": {"failed": 1},
+        "checks": [
+            {
+                "id": "psi",
+                "type": "expect_population_stability_index_to_be_at_most",
+                "column": "zone",
+                "blocking": True,
+                "outcome": "failed",
+                "observed": 1e16,
+                "histogram": {"labels": ["a", "b"], "baseline": [1.0, 1e-07], "observed": [0.5, None]},
+            }
+        ],
+    }
+
+
+def _baseline() -> dict[str, Any]:
+    return {
+        "schema": "shipworthy.baseline/1",
+        "engine": {"version": "2.0.1", "name": "duckdb"},
+        "data": {"rows": 10, "files": 1, "manifest": digest(51)},
+        "columns": [
+            {
+                "name": "Größe",
+                "kind": "number",
+                "n": 10,
+                "nulls": 0,
+                "bins": {"edges": [0, 1.0, 1e16], "counts": [4, 6]},
+                "quantiles": {"values": {"0.5": 1.0}, "definition": "linear"},
+            },
+            {"name": "zone", "kind": "label", "n": 10, "nulls": 1, "labels": [["a", 5], ["ü", 4]]},
+        ],
+    }
+
+
 def _full_run(number: int) -> dict[str, Any]:
     return {
         "run_id": run_id(number),
@@ -162,12 +257,11 @@ def _full_run(number: int) -> dict[str, Any]:
     }
 
 
-def _long_run(number: int) -> dict[str, Any]:
-    events = [
+def _notes() -> list[dict[str, Any]]:
+    return [
         {"type": "note", "text": f"step {step}", "at": "2026-05-04T00:00:00Z", "step": step}
         for step in range(LONG_RUN_EVENTS)
     ]
-    return {"run_id": run_id(number), "job": {"namespace": "ci", "name": "long"}, "events": events}
 
 
 def _event(number: int, **members: str | int) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class RunningService:
 
     services: Services
     url: str
-    _closing: ExitStack
+    closing: ExitStack
 
     def client(self, *roles: str, namespace: str = "team-a", owner: str | None = None) -> httpx.Client:
         """A client with a new key of these roles (reader when none is named), closed with the service."""
@@ -35,16 +35,20 @@ class RunningService:
             owner=owner,
         )
         headers = {"Authorization": f"Bearer {created.token}"}
-        return self._closing.enter_context(httpx.Client(base_url=self.url, headers=headers, timeout=30))
+        return self.closing.enter_context(httpx.Client(base_url=self.url, headers=headers, timeout=30))
 
 
 @contextmanager
-def running_service(urls: DatabaseUrls, folder: Path) -> Iterator[RunningService]:
+def running_service(urls: DatabaseUrls, folder: Path, *, open_mode: bool = False) -> Iterator[RunningService]:
     """Serves until the block ends; `folder` takes keys, blobs and the log head."""
     settings = Settings(
         data=folder,
         database_url=urls.service_url,
         migration_url=urls.migration_url if urls.dialect == "postgresql" else None,
     )
-    with opened_services(settings) as services, serving(create_app(services)) as port, ExitStack() as closing:
+    with (
+        opened_services(settings, open_mode=open_mode) as services,
+        serving(create_app(services)) as port,
+        ExitStack() as closing,
+    ):
         yield RunningService(services, f"http://127.0.0.1:{port}", closing)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shipworthy.capture.ranks import CLAIMS_FOLDER, OPEN_SECONDS, detect_rank, shared_run_id
+from shipworthy.capture.claims import CLAIMS_FOLDER
+from shipworthy.capture.ranks import OPEN_SECONDS, detect_rank, shared_run_id
 from shipworthy.identity import is_run_id
 from tests.client.capture.launches import (
     RANKS,

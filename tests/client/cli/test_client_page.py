@@ -18,8 +18,8 @@ SOURCES = ROOT / "clients/python/src/shipworthy"
 
 def test_every_command_has_a_row() -> None:
     listed = re.findall(r"^  ([a-z]+)  ", spawn("--help").out, flags=re.MULTILINE)
-    assert len(listed) == 7
-    assert [name for name in listed if f"| `shipworthy {name}" not in PAGE] == []
+    assert len(listed) == 9
+    assert [name for name in listed if not re.search(rf"^\|.*`shipworthy {name}\b", PAGE, re.MULTILINE)] == []
 
 
 def test_every_exit_code_has_a_row() -> None:
@@ -27,13 +27,13 @@ def test_every_exit_code_has_a_row() -> None:
 
 
 def test_every_setting_has_a_row() -> None:
-    read = set()
+    read: set[str] = set()
     for path in SOURCES.rglob("*.py"):
-        read |= set(
-            re.findall(r'environ(?:\.get\(|\[)"(SHIPWORTHY_[A-Z_]+)"', path.read_text(encoding="utf-8"))
-        )
-    assert {"SHIPWORTHY_URL", "SHIPWORTHY_TOKEN", "SHIPWORTHY_DIR"} <= read
-    assert {name for name in read if f"`{name}`" not in PAGE} == set()
+        # Also those of which a constant or a loop gives the name.
+        read |= set(re.findall(r"\bSHIPWORTHY_[A-Z_]+[A-Z]\b", path.read_text(encoding="utf-8")))
+    assert {"SHIPWORTHY_URL", "SHIPWORTHY_TOKEN", "SHIPWORTHY_DIR", "SHIPWORTHY_IMAGE"} <= read
+    rows = [line for line in PAGE.splitlines() if line.startswith("| `SHIPWORTHY_")]
+    assert {name for name in read if not any(f"`{name}`" in row for row in rows)} == set()
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,11 @@ def test_examples_that_need_nothing_run(name: str) -> None:
     assert code == 0
     assert ("y = 3.0" if name.endswith(".py") else " the\n") in out
     assert len([entry for entry in os.listdir(".shipworthy") if len(entry) == 36]) == 1
+
+
+@pytest.mark.parametrize("group", ["contract", "baseline"])
+def test_every_command_about_contracts_has_a_row(group: str) -> None:
+    page = (ROOT / "docs/contracts.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^  ([a-z]+)  ", spawn(group, "--help").out, flags=re.MULTILINE)
+    assert len(listed) >= 3
+    assert [name for name in listed if f"`shipworthy {group} {name}" not in page] == []

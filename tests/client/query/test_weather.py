@@ -7,8 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from shipworthy.query.client import TRIES, ShipworthyClient
+from shipworthy.query.client import ShipworthyClient
 from shipworthy.query.errors import Busy, NotShipworthy
+from shipworthy.query.exchange import TRIES
 
 BUSY = b'{"code": "unavailable", "detail": "busy", "status": 503}'
 

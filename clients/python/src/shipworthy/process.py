@@ -109,6 +109,9 @@ class Process:
 
 def _uncaught() -> str | None:
     """The error that ends the process: the interpreter leaves it here when it prints it."""
+    if hasattr(sys, "ps1"):
+        # A notebook or a prompt: that was the error of some cell, after which people went on.
+        return None
     error = getattr(sys, "last_value", None)
     return None if error is None else describe_error(error)
 

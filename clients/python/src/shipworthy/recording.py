@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from shipworthy.capture.outer import OuterRun
 from shipworthy.endings import Ending
 from shipworthy.errors import UsageError
 from shipworthy.formats.digests import is_digest
@@ -20,7 +21,7 @@ from shipworthy.promises import What, promise_line, promise_of_subject, record_l
 from shipworthy.promising import keep_files, keep_subject
 from shipworthy.sender import Sender
 from shipworthy.settings import Settings
-from shipworthy.values import Body, Json, first_line
+from shipworthy.values import Body, Json, as_body, first_line
 from shipworthy.watched import Watched
 
 R = TypeVar("R")
@@ -45,12 +46,18 @@ class Recording:
         self._ended = self._sealed = False
         self._owner = os.getpid()
         self._latest: Product | None = None
+        self._latest_step: int | None = None
         self._restore: Callable[[], None] | None = None
 
     @property
     def folder(self) -> Path | None:
         """Where the run's journals lie; None when no disk could be written."""
         return self._journal.folder
+
+    def outer(self) -> OuterRun:
+        """This run as the program that `shipworthy exec` starts is told of it."""
+        job = as_body(self._job)
+        return OuterRun(self.id, self.attempt, f"{job['namespace']}/{job['name']}")
 
     def start(self, lines: list[tuple[str, Body]]) -> None:
         """Writes the first records and has them sent; `shipworthy.run` calls it."""
@@ -139,7 +146,7 @@ class Recording:
 
     def _product(self, path: str | os.PathLike[str], name: str, record: Callable[[Product], None]) -> Product:
         product = Product(self._key(), os.fspath(path))
-        self._latest = product
+        self._latest, self._latest_step = product, None
         return self._guarded(name, record, product)
 
     def _record_product(
@@ -167,6 +174,12 @@ class Recording:
             promise = promise_of_subject(what, key, self.id, given.key, body)
             self._append(promise_line(promise))
             keep_subject(self._journal, promise, given, self._wake)
+
+    def _measured(self, step: Json) -> Product | None:
+        """What an evaluation that names no subject is of; None for the state of the training itself."""
+        if None in (step, self._latest_step) or step == self._latest_step:
+            return self._latest
+        return None
 
     def _append(self, line: bytes) -> None:
         if self._sealed:

@@ -21,6 +21,7 @@ from shipworthy.recording import Recording, now
 from shipworthy.snapshots import Snapshot, describe_input
 from shipworthy.values import Body, as_body, plain
 
+FIRST_MEMBERS: Final = ("main", "rank-0")
 STRICT_SECONDS: Final = 60.0
 """How long a strict run waits at its end for everything to be delivered."""
 
@@ -55,10 +56,11 @@ class Run(Recording):
 
         def record(product: Product) -> None:
             at = self._step if step is None else int(step)
+            self._latest_step = at
             body: Body = {"run_id": self.id, "step": at or 0, "trained_until": now(), "uri": _uri(path)}
             if contains:
                 body["contains"] = plain(contains)
-            if self._leads and digest is None:
+            if self.member in FIRST_MEMBERS and digest is None:
                 # Beside the checkpoint, so that whoever resumes from it goes on with this run.
                 remember(path, self.id, self.attempt, self._launch)
             self._record_product(What.CHECKPOINT, product, body, Path(path), digest, wait)
@@ -115,8 +117,8 @@ class Run(Recording):
         slices: Mapping[str, Mapping[str, Mapping[str, object]]] | None = None,
         **facts: object,
     ) -> None:
-        """Records measurements of `subject`: a checkpoint, an artifact or a digest, else what was recorded
-        last.
+        """Records measurements of `subject`: a checkpoint, an artifact or a digest; without it, of what was recorded
+        last. A checkpoint of another step is not that: then it is the state of the training at this step.
 
         `slices` is {"country": {"NO": {"auc": 0.9}}}; `facts` are further fields of an evaluation, such as
         protocol, statistics, step. Metrics that are no number are left out and named in the protocol.
@@ -124,10 +126,15 @@ class Run(Recording):
 
         def record(_: None) -> None:
             body = describe_evaluation(self.id, metrics, dataset, slices, facts)
-            given = subject if subject is not None else self._latest
-            if given is None:
-                raise UsageError("an evaluation needs a subject; record a checkpoint or an artifact first")
-            self._about(What.EVALUATION, "evaluation.completed", body, "subject", given)
+            step = body.get("step", self._step)
+            given = subject if subject is not None else self._measured(step)
+            if given is not None:
+                self._about(What.EVALUATION, "evaluation.completed", body, "subject", given)
+                return
+            if step is not None:
+                body["step"] = step
+            self._append(record_line("evaluation.completed", self._key(), body))
+            self._wake()
 
         self._guarded("evaluation", record, None)
 

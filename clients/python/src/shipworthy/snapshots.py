@@ -42,27 +42,36 @@ def snapshot(
     dataset: str | None = None,
     version: tuple[str, str] | None = None,
     row_count: int | None = None,
+    location: tuple[str, str] | None = None,
 ) -> Snapshot:
     """The snapshot of a local file or folder, hashed now, or of a URI as far as it is known.
 
-    `dataset` is "namespace/name"; `version` is (kind, value), such as ("lakefs", "9f3c…").
-    Raises UsageError when a local path has nothing to hash.
+    `dataset` is "namespace/name"; `version` is (kind, value), such as ("lakefs", "9f3c…"); `location` is (root, path):
+    where workers find the same bytes. Of Parquet files the digest of their footers is in it, and where pyarrow is
+    installed their schema's and the number of rows. Raises UsageError when a local path has nothing to hash.
     """
     body, path = describe(source, dataset, version)
-    if row_count is not None:
-        body["row_count"] = row_count
     if path is not None:
         from shipworthy.formats.manifest import hash_tree, manifest_digest
         from shipworthy.progress_bar import ProgressBar
         from shipworthy.promises import fingerprint
+        from shipworthy.tables import table_facts
 
         try:
-            with ProgressBar(f"hashing {path.name}", int(str(fingerprint(path)["bytes"]))) as bar:
+            state = fingerprint(path)
+            with ProgressBar(f"hashing {path.name}", int(str(state["bytes"]))) as bar:
                 entries = hash_tree(path, bar.add)
+            body |= table_facts(path, entries)
+            if fingerprint(path) != state:
+                raise ValueError("its files changed while they were read")
         except (OSError, ValueError) as error:
             raise UsageError(f"{path} can't be taken as a snapshot: {error}") from error
         size = sum(entry.size for entry in entries)
         body |= {"digest": manifest_digest(entries), "size_bytes": size, "grade": "content"}
+    if row_count is not None:
+        body["row_count"] = row_count
+    if location is not None:
+        body["location"] = {"root": location[0], "path": location[1]}
     return Snapshot(body)
 
 

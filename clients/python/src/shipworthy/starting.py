@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from shipworthy.capture.collect import collect
+from shipworthy.capture.config import capture_config
 from shipworthy.errors import UsageError
 from shipworthy.formats.times import format_instant
 from shipworthy.identity import new_run_id
@@ -16,10 +17,12 @@ from shipworthy.process import PROCESS
 from shipworthy.runs import Run
 from shipworthy.settings import Settings, read_settings
 from shipworthy.signals import Preemption, watch_for_preemption
-from shipworthy.snapshots import describe_input, job_of
-from shipworthy.values import Body, Json, encode, first_line
+from shipworthy.snapshots import describe_input, job_of, name_of
+from shipworthy.values import Body, Json, encode, first_line, plain
 
 HEARTBEAT_SECONDS: Final = 600
+MAX_NOTE: Final = 16_000
+"""Characters of a note; the service takes 16,384."""
 SPLIT_BYTES: Final = 200 * 2**10
 """A registration of more bytes goes as one record for each part: the service takes 256 KiB a record."""
 
@@ -105,16 +108,25 @@ def _start(
     place = find_place(settings.folder, run_id, resume_from, PROCESS.begun)
     PROCESS.begun += 1
     began = format_instant(datetime.now(UTC))
-    run = Run(place, name, settings, make_folder(settings.folder, place.run_id))
+    registered: Json = name if place.joined is None else name_of(place.joined.job)
+    run = Run(place, registered, settings, make_folder(settings.folder, place.run_id))
     lines: list[tuple[str, Body]] = []
     later: dict[str, object] = {}
     missing: str | None = None
-    if place.leads:
+    stated: str | None = None
+    if place.joined is not None:
+        inputs, later = _inputs(data, settings.strict)
+        if inputs:
+            lines.append(("run.registered", {"run_id": run.id, "job": registered, "inputs": inputs}))
+        stated = _stated(name, described, config, seeds)
+    elif place.leads:
         identity: Body = {"run_id": place.run_id, "job": name}
         heartbeat: Json = {"expected": True, "limit_seconds": HEARTBEAT_SECONDS}
         # Alone, so that nothing that is wrong with the rest can keep a run from being known.
         lines.append(("run.registered", {**identity, "started_at": began, "heartbeat": heartbeat}))
         body: Body = {key: value for key, value in described.items() if value is not None}
+        if place.parent is not None:
+            body.setdefault("parent_run_id", place.parent)
         inputs, later = _inputs(data, settings.strict)
         if inputs:
             body["inputs"] = inputs
@@ -125,6 +137,8 @@ def _start(
         lines += _registrations(identity, body)
     PROCESS.runs.append(run)
     run.start(lines)
+    if stated is not None:
+        run.note(stated)
     if missing is not None:
         run.note(f"Not known at the start: {missing}")
     if place.ancestor is not None:
@@ -153,6 +167,19 @@ def _inputs(data: Mapping[str, object], strict: bool) -> tuple[list[Json], dict[
         else:
             later[role] = source
     return known, later
+
+
+def _stated(job: Json, described: Mapping[str, Json], config: object, seeds: Mapping[str, int] | None) -> str:
+    """What a run that joins that of `shipworthy exec` says about itself: `exec` has registered other words, and a
+    later record may not differ."""
+    stated: dict[str, Json] = {"job": job}
+    stated |= {name: value for name, value in described.items() if value is not None}
+    captured = None if config is None else capture_config(config).document
+    if captured is not None:
+        stated["config"] = captured
+    if seeds:
+        stated["seeds"] = plain(seeds)
+    return f"The program says of itself: {encode(stated).decode()}"[:MAX_NOTE]
 
 
 def _registrations(identity: Body, body: Body) -> list[tuple[str, Body]]:

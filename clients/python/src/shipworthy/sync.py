@@ -18,8 +18,10 @@ from shipworthy.transport import Transport
 @dataclass(slots=True)
 class SyncReport:
     """`sent` lines the service took, `refused` ones it will not take (in `.refused` beside the journal), `kept`
-    ones still to send. `unhashed` files lie on another machine or belong to a run that still goes on; `busy`
-    journals are being sent by another process; `unregistered` ones are of a run whose first journal is missing."""
+    ones still to send: `waiting` of them for the journal that registers their run, the others because another
+    process sends them. `unhashed` files lie on another machine or belong to a run that still goes on; `busy`
+    journals are being sent by another process; `unregistered` ones are of a run whose first journal is missing.
+    `pruned` folders of runs were deleted."""
 
     journals: int = 0
     runs: int = 0
@@ -29,6 +31,8 @@ class SyncReport:
     unhashed: int = 0
     busy: int = 0
     unregistered: int = 0
+    waiting: int = 0
+    pruned: int = 0
 
 
 def sync_folder(
@@ -66,8 +70,10 @@ def sync_folder(
             try:
                 _send_whole(path, transport, report)
             except RunUnknown:
+                waiting = count_lines(path, read_state(path.with_suffix(".state")).sent)
                 report.unregistered += 1
-                report.kept += count_lines(path, read_state(path.with_suffix(".state")).sent)
+                report.waiting += waiting
+                report.kept += waiting
     finally:
         transport.close()
     return report
@@ -112,6 +118,8 @@ def _send(path: Path, transport: Transport, report: SyncReport) -> Outcome:
     try:
         outcome = send_journal(path, transport, lambda stretch: True)
     except OSError as error:
+        if not path.exists():
+            return Outcome()  # Pruned meanwhile: it was sent.
         raise JournalError(
             f"{path} can't be sent: {error.strerror or error}; copy the folder to a writable place"
         ) from error

@@ -82,7 +82,8 @@ def lsf_job(environ: Environment) -> tuple[str, ...]:
     return ("lsf", job, *(environ.get(name, "") for name in names))
 
 
-def _job(environ: Environment) -> tuple[str, ...]:
+def scheduler_job(environ: Environment) -> tuple[str, ...]:
+    """Tells a job of PBS, Slurm or LSF from all others; empty without a scheduler."""
     if pbs := environ.get("PBS_JOBID"):
         # It names its server: 1234.server.example.org.
         return ("pbs", pbs)
@@ -113,6 +114,7 @@ def _rank(
     return Rank(rank, world_size, launcher, local_rank, job_key, reach, (*names[:2], *marks), on_one_node)
 
 
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _TORCH: Final = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
 
 
@@ -123,7 +125,7 @@ def _torchrun(environ: Environment) -> Rank | None:
     launcher = "accelerate" if any(name.startswith("ACCELERATE_") for name in environ) else "torchrun"
     # Not the restart count, since a restart is another attempt of the same run, and not the port, which a
     # restart changes. "none" is what torchrun uses when it is given no id.
-    job = _job(environ)
+    job = scheduler_job(environ)
     named = () if run_id in ("", "none") else (run_id,)
     key = (*job, *named) or _master(environ)
     reach = Reach.LAUNCH if job else Reach.NAME
@@ -155,7 +157,7 @@ def _hydra(environ: Environment) -> Rank | None:
     intel = any(name.startswith("I_MPI_") for name in environ)
     names = ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID")
     on_one_node = environ.get("MPI_LOCALNRANKS") == environ.get("PMI_SIZE", "?")
-    job = _job(environ)
+    job = scheduler_job(environ)
     # mpiexec says nothing that tells launches apart; what is left are the job and the folder it was called
     # in.
     key = job or (environ.get("PMI_PORT", ""), environ.get("USER", ""), environ.get("PWD", ""))
@@ -174,8 +176,8 @@ def _ray(environ: Environment) -> Rank | None:
 def _deepspeed(environ: Environment) -> Rank | None:
     if "CROSS_SIZE" not in environ or "LOCAL_SIZE" not in environ:
         return None
-    key = (*_job(environ), *_master(environ))
-    reach = Reach.LAUNCH if _job(environ) else Reach.NAME
+    key = (*scheduler_job(environ), *_master(environ))
+    reach = Reach.LAUNCH if scheduler_job(environ) else Reach.NAME
     on_one_node = environ["CROSS_SIZE"] == "1"
     return _rank(environ, "deepspeed", _TORCH, key, reach, on_one_node, ("CROSS_SIZE", "LOCAL_SIZE"))
 
@@ -195,8 +197,10 @@ def _torch_variables(environ: Environment) -> Rank | None:
     if not master:
         return None
     in_cluster = "KUBERNETES_SERVICE_HOST" in environ
-    key = (*_job(environ), environ.get("POD_NAMESPACE", ""), *master)
-    return _rank(environ, "kubernetes" if in_cluster else "env", _TORCH, key, Reach.NAME)
+    key = (*scheduler_job(environ), environ.get("POD_NAMESPACE", ""), *master)
+    # Every machine has such an address: the name of one launch is the name of all.
+    on_one_node = not in_cluster and master[0] in _LOOPBACK
+    return _rank(environ, "kubernetes" if in_cluster else "env", _TORCH, key, Reach.NAME, on_one_node)
 
 
 def _kubernetes(environ: Environment) -> Rank | None:

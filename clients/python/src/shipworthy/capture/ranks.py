@@ -6,8 +6,8 @@ the same on nodes that share no folder, and nobody waits for rank 0. The order o
 1. `SHIPWORTHY_RUN_ID`, the id itself.
 2. `SHIPWORTHY_LAUNCH`, any text that is new for each launch; in Kubernetes the uid of the job by the downward
    API, from the label `batch.kubernetes.io/controller-uid`.
-3. All ranks on one node (torchrun, mpirun, deepspeed): the launcher's process, by host, boot, process id and
-   start. No two processes share these, so no two launches do.
+3. All ranks on one node (torchrun, mpirun, deepspeed, a loopback MASTER_ADDR): the launcher's process, by
+   host, boot, process id and start. No two processes share these, so no two launches do.
 4. The job and step of Slurm or LSF, with cluster, user, submitting host and folder. A scheduler gives a
    number once until its counter is reset; the rest has to be the same too for two launches to collide.
 5. Names that come again (an address and a port, a JobSet, an id given to torchrun). Files in the journal
@@ -28,13 +28,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from shipworthy.capture.claims import claims_of, create_file
 from shipworthy.capture.launchers import Rank, Reach, find_rank
 from shipworthy.capture.processes import launcher_identity
 from shipworthy.capture.resume import restart_count
 from shipworthy.identity import is_run_id, new_run_id
 
-CLAIMS_FOLDER: Final = "launches"
-"""Below the journal folder. Its files are empty and may be deleted when no job runs."""
 OPEN_SECONDS: Final = 600.0
 """How long after its first rank a launch of kind 5 takes further ranks."""
 MAX_RUNS: Final = 10_000
@@ -57,10 +56,8 @@ def shared_run_id(
     process began before: all ranks begin the same runs in the same order. A process that was started alone
     gets a new id each time.
     """
-    given = environ.get("SHIPWORTHY_RUN_ID", "").strip().lower()
-    if is_run_id(given):
-        # One id names one run; further ones of the same process are runs of their own, the same in all ranks.
-        return given if ordinal == 0 else _computed_id(given, ordinal)
+    if given := given_run_id(environ, ordinal):
+        return given
     if rank is None:
         return new_run_id()
     key, reach = launch_key(rank, environ)
@@ -68,6 +65,15 @@ def shared_run_id(
         return _computed_id(key, ordinal)
     number = _claim(folder, key, rank.rank, restart_count(environ), reach, ordinal)
     return _computed_id(key, number)
+
+
+def given_run_id(environ: Mapping[str, str] = os.environ, ordinal: int = 0) -> str | None:
+    """The id that `SHIPWORTHY_RUN_ID` gives to the run with this ordinal."""
+    given = environ.get("SHIPWORTHY_RUN_ID", "").strip().lower()
+    if not is_run_id(given):
+        return None
+    # One id names one run; further ones of the same process are runs of their own, the same in all ranks.
+    return given if ordinal == 0 else _computed_id(given, ordinal)
 
 
 def launch_key(rank: Rank, environ: Mapping[str, str] = os.environ) -> tuple[str, Reach]:
@@ -86,7 +92,7 @@ def launch_key(rank: Rank, environ: Mapping[str, str] = os.environ) -> tuple[str
 
 def _claim(folder: Path, key: str, rank: int, attempt: int, reach: Reach, ordinal: int) -> int:
     """The number of the first run under this key that lacks this rank; from now on it has this process."""
-    launches = folder / CLAIMS_FOLDER / sha256(key.encode("utf-8", "replace")).hexdigest()[:32]
+    launches = claims_of(folder, key)
     try:
         if reach is Reach.NAME and attempt:
             # Restarted by its launcher: the launch is the latest of its name, however long ago it was opened.
@@ -96,7 +102,7 @@ def _claim(folder: Path, key: str, rank: int, attempt: int, reach: Reach, ordina
             place = launches / f"{attempt}-{number}"
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             is_open = reach is Reach.LAUNCH or _is_open(place / f"opened-{ordinal}")
-            if is_open and _create(place / f"rank-{rank}"):
+            if is_open and create_file(place / f"rank-{rank}"):
                 return number
     except OSError:
         pass  # The folder takes nothing: all that is left is what the environment tells.
@@ -105,17 +111,8 @@ def _claim(folder: Path, key: str, rank: int, attempt: int, reach: Reach, ordina
 
 def _is_open(first: Path) -> bool:
     """Whether the first rank came no longer ago than OPEN_SECONDS."""
-    _create(first)
+    create_file(first)
     return abs(time.time() - first.stat().st_mtime) < OPEN_SECONDS
-
-
-def _create(path: Path) -> bool:
-    """Whether this process made the file, as exactly one of all that try does, on NFS from version 3."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        return False
-    return True
 
 
 def _computed_id(key: str, number: int) -> str:

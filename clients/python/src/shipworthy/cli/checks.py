@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
 from shipworthy.cli.exits import Exit
+from shipworthy.cli.versions import client_version
 from shipworthy.cli.words import count, span
 from shipworthy.errors import ShipworthyError, UsageError
 from shipworthy.query.client import ShipworthyClient
@@ -161,13 +161,6 @@ def _surroundings() -> Iterator[Finding]:
     if shutil.which("nvidia-smi") is not None and importlib.util.find_spec("pynvml") is None:
         said = "there is a GPU, and its type and driver can't be captured"
         yield Finding(Level.WEAK, "gpu", said, "pip install 'shipworthy[gpu]'")
-
-
-def client_version() -> str:
-    try:
-        return version("shipworthy")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _nearest(folder: Path) -> Path:

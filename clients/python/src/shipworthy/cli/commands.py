@@ -1,7 +1,11 @@
 """The commands of `shipworthy`, put together."""
 
+from typing import Annotated
+
 import typer
 
+from shipworthy.cli.baseline import baselines
+from shipworthy.cli.contract import contracts
 from shipworthy.cli.doctor import doctor
 from shipworthy.cli.execute import execute
 from shipworthy.cli.import_mlperf import import_mlperf
@@ -15,7 +19,10 @@ _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_op
 commands = typer.Typer(
     name="shipworthy",
     help="Record training runs and ask what models are made of.",
-    epilog="Exit codes: 0 done, 1 negative result, 2 usage, 5 service unreachable, 6 key refused, 70 bug.",
+    epilog=(
+        "Exit codes: 0 done, 1 negative result, 2 usage, 4 not judged, 5 service unreachable, 6 key refused, "
+        "70 bug."
+    ),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -25,6 +32,14 @@ commands = typer.Typer(
 imports = typer.Typer(
     help="Record runs that other tools logged.", no_args_is_help=True, rich_markup_mode=None
 )
+
+
+@commands.callback()
+def all_commands(
+    # main() answers it before anything heavy is imported; here it is for the list that --help prints.
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Record training runs and ask what models are made of."""
 
 
 @commands.command("exec", context_settings=_PASSED_ON)
@@ -47,6 +62,8 @@ def sync_command(context: typer.Context) -> None:
 commands.command()(doctor)
 imports.command("mlperf")(import_mlperf)
 commands.add_typer(imports, name="import")
+commands.add_typer(contracts, name="contract")
+commands.add_typer(baselines, name="baseline")
 
 
 @imports.callback()

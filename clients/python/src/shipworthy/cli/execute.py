@@ -36,7 +36,8 @@ def execute(arguments: list[str]) -> int:
     recorded = run(job, config=config, data=data, team=options.team, tags=dict(map(_tag, options.tag)))
     with _relaying_signals() as relay:
         try:
-            child = subprocess.Popen(command)
+            # A program that records itself adds to this run rather than to one of its own.
+            child = subprocess.Popen(command, env={**os.environ, **recorded.outer().variables()})
         except OSError as error:
             missing = isinstance(error, FileNotFoundError)
             reason = f"{command[0]}: {'command not found' if missing else error.strerror}"

@@ -1,4 +1,5 @@
-"""`shipworthy`: where the command line begins. `exec` and `sync` need the core alone, the rest the extra `cli`."""
+"""`shipworthy`: where the command line begins. `exec`, `sync` and `--version` need the core alone, the
+rest the extra `cli`."""
 
 import sys
 from typing import Final, NoReturn
@@ -30,6 +31,11 @@ def _run(arguments: list[str]) -> int:
             from shipworthy.cli.sync import sync
 
             return sync(rest)
+        case ["--version"]:
+            from shipworthy.cli.versions import client_version
+
+            sys.stdout.write(f"shipworthy {client_version()}\n")
+            return Exit.OK
         case _:
             return _full()
 

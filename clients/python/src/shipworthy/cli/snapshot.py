@@ -22,6 +22,7 @@ from shipworthy.query.client import ShipworthyClient
 from shipworthy.query.errors import InvalidRequest
 from shipworthy.settings import read_settings
 from shipworthy.snapshots import name_of
+from shipworthy.tables import table_facts
 
 
 def snapshot(
@@ -29,6 +30,12 @@ def snapshot(
     dataset: Annotated[str | None, typer.Option(help="NAMESPACE/NAME; file/PATH otherwise.")] = None,
     uri: Annotated[str | None, typer.Option(help="Where others find the same bytes.")] = None,
     row_count: Annotated[int | None, typer.Option(min=0, help="Rows, when you know them.")] = None,
+    location: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROOT/PATH", help="Where workers find the same bytes: a registered root, a path in it."
+        ),
+    ] = None,
     record: Annotated[bool, typer.Option(help="Record it, when a service is named.")] = True,
     url: Url = None,
     as_json: Json = False,
@@ -43,7 +50,9 @@ def snapshot(
         "size_bytes": total,
     }
     body |= {} if uri is None else {"uri": uri}
+    body |= table_facts(path, entries)
     body |= {} if row_count is None else {"row_count": row_count}
+    body |= {} if location is None else {"location": _location(location)}
     settings = read_settings(url)
     is_new: bool | None = None
     if record and settings.url is not None:
@@ -59,6 +68,13 @@ def snapshot(
         False: "was recorded before",
     }[is_new]
     messages().print(f"{count(len(entries), 'file')}, {size(total)}; {done}", style="dim")
+
+
+def _location(text: str) -> dict[str, str]:
+    root, slash, path = text.partition("/")
+    if not (root and slash and path):
+        raise UsageError(f"--location {text!r}: write ROOT/PATH, such as lake/orders/2026-05.parquet")
+    return {"root": root, "path": path}
 
 
 def _hash(path: Path) -> tuple[ManifestEntry, ...]:

@@ -5,11 +5,15 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 from shipworthy.cli.exits import Exit
 from shipworthy.errors import UsageError
+from shipworthy.pruning import prune_folder
 from shipworthy.settings import read_settings
 from shipworthy.sync import SyncReport, sync_folder
+
+DAY_SECONDS: Final = 86400.0
 
 
 def sync(arguments: list[str]) -> int:
@@ -22,12 +26,21 @@ def sync(arguments: list[str]) -> int:
     parser.add_argument("dir", type=Path, nargs="?", help="SHIPWORTHY_DIR, or the folder of one run in it")
     parser.add_argument("--url", help="address of the service; SHIPWORTHY_URL otherwise")
     parser.add_argument("--again", action="store_true", help="try also what was refused before")
+    parser.add_argument(
+        "--prune", action="store_true", help="then delete journals of ended runs that were sent whole"
+    )
+    parser.add_argument(
+        "--older-than", type=days, default="7d", metavar="AGE", help="what --prune leaves alone (7d)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     given = parser.parse_args(arguments)
     settings = read_settings(given.url)
     if settings.url is None:
         raise UsageError("no service is named; set SHIPWORTHY_URL to its address, or give --url")
-    report = sync_folder(given.dir or settings.folder, settings.url, settings.token, again=given.again)
+    folder = given.dir or settings.folder
+    report = sync_folder(folder, settings.url, settings.token, again=given.again)
+    if given.prune:
+        report.pruned = prune_folder(folder, given.older_than * DAY_SECONDS)
     if given.json:
         sys.stdout.write(json.dumps(asdict(report), indent=2) + "\n")
     else:
@@ -40,13 +53,27 @@ def told(report: SyncReport) -> str:
     parts = [f"{report.sent} records of {_count(report.runs, 'run')} sent"]
     if report.refused:
         parts.append(f"{report.refused} refused: see *.refused beside the journals")
-    if report.kept:
-        parts.append(f"{report.kept} kept: another process is sending them")
+    if report.kept > report.waiting:
+        parts.append(f"{report.kept - report.waiting} kept: another process is sending them")
+    if report.waiting:
+        parts.append(
+            f"{report.waiting} kept: their run is not registered yet, which the journal of its first process does; "
+            "sync that one too"
+        )
     if report.unhashed:
         parts.append(
             f"{report.unhashed} wait for their files: they lie on another machine, or the run goes on"
         )
+    if report.pruned:
+        parts.append(f"journals of {_count(report.pruned, 'run')} deleted")
     return "; ".join(parts)
+
+
+def days(text: str) -> int:
+    """Days of "7d". Raises ArgumentTypeError for anything else."""
+    if not (text.endswith("d") and text[:-1].isdecimal() and len(text) < 7):
+        raise argparse.ArgumentTypeError(f"{text!r} is no age; write a number of days, such as 7d")
+    return int(text[:-1])
 
 
 def _count(number: int, one: str) -> str:

@@ -1,0 +1,172 @@
+"""Contract checks as pages: did this data keep its contract?"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlmodel import Session
+
+from api.auth import require_role
+from api.pages import DEFAULT_LIMIT, After, Limit, Scope, decode_position, encode_cursor
+from api.routes.contract_checks import MAY_ASK
+from api.services import services_of
+from api.web import links
+from api.web.answers import SEE_OTHER, page
+from api.web.check_view import view
+from api.web.forms import CheckedForm
+from api.web.list_view import Row, list_verdict, result_row, work_row, worst_first
+from api.web.verdicts import CheckRun
+from api.web.viewers import CurrentViewer
+from api.web.words import OUTCOMES
+from models.contracts.queries import CHECK_NOT_FOUND, list_results
+from models.errors import NotFound
+from models.kinds.contracts import Outcome
+from models.ledger.record_queries import get_record
+from models.lineage.marks import marks_at
+from models.work.queue import cancel_work, get_work, list_work
+from models.work.states import WorkKind, WorkState
+from shipworthy.formats.digests import is_digest
+
+router = APIRouter(include_in_schema=False)
+
+_WITHOUT_RESULT: Final = (WorkState.QUEUED, WorkState.RUNNING, WorkState.FAILED, WorkState.DEAD)
+_WITHOUT_RESULT_ROWS: Final = 20
+CheckId = Annotated[str, Path(max_length=71)]
+Filter = Annotated[str, Query(max_length=256)]
+
+
+@router.get("/contract-checks")
+def show_checks(
+    request: Request,
+    viewer: CurrentViewer,
+    contract: Filter = "",
+    outcome: Outcome | Annotated[str, Query(max_length=0)] = "",
+    snapshot: Filter = "",
+    limit: Limit = DEFAULT_LIMIT,
+    after: After = None,
+) -> Response:
+    """Results a page at a time; checks without one lead the first page. An empty filter, as forms send it, is none."""
+    filters: dict[str, str | None] = {
+        "contract": contract.strip() or None,
+        "outcome": str(outcome) or None,
+        "snapshot": snapshot.strip() or None,
+    }
+    is_filtered = any(filters.values())
+    namespace = viewer.actor.namespace
+    scope: Scope = ["page of contract checks", namespace, *filters.values()]
+    position = decode_position(scope, after)
+    with services_of(request).database.read() as session:
+        found = list_results(session, namespace, position, limit + 1, **filters)
+        shown = found[:limit]
+        marks = marks_at(session, namespace, [row.position for row in shown])
+        rows = [
+            result_row(row.document, marks[row.position][0].effect if row.position in marks else None)
+            for row in shown
+        ]
+        if not is_filtered and position is None:
+            rows += rows_without_result(session, namespace)
+    has_more = len(found) > limit
+    page_size = {} if limit == DEFAULT_LIMIT else {"limit": str(limit)}
+    older = encode_cursor(scope, (shown[-1].position,)) if has_more else None
+    values = {
+        "verdict": list_verdict(rows, is_filtered, has_more or position is not None),
+        "rows": worst_first(rows),
+        "filters": filters,
+        "is_filtered": is_filtered,
+        "words": OUTCOMES,
+        "next_page": links.contract_checks(**filters, **page_size, after=older) if older else None,
+    }
+    return page(request, "contract_checks.html", values, viewer=viewer)
+
+
+@router.get("/contract-checks/{id}")
+def show_check(
+    id: CheckId,
+    request: Request,
+    viewer: CurrentViewer,
+    outcome: Outcome | None = None,
+) -> Response:
+    """By the id of its work, or by the digest of a record that was made elsewhere."""
+    with services_of(request).database.read() as session:
+        run = read_run(session, viewer.actor.namespace, id)
+    values = {
+        "run": run,
+        "shown": view(run, outcome),
+        "outcome": None if outcome is None else str(outcome),
+        "words": OUTCOMES,
+        "may_cancel": run.is_open and not viewer.actor.roles.isdisjoint(MAY_ASK),
+    }
+    return page(request, "contract_check.html", values, viewer=viewer)
+
+
+@router.post("/contract-checks/{id}/cancel")
+def cancel_check(
+    id: CheckId,
+    request: Request,
+    viewer: CurrentViewer,
+    fields: CheckedForm,
+) -> Response:
+    require_role(viewer.actor, *MAY_ASK)
+    with services_of(request).database.connection() as connection:
+        cancel_work(connection, viewer.actor.namespace, id, WorkKind.CONTRACT_CHECK, datetime.now(UTC))
+    return RedirectResponse(links.contract_check(id), SEE_OTHER)
+
+
+def rows_without_result(session: Session, namespace: str) -> list[Row]:
+    """Checks that wait, run, or came to nothing: the newest of each state."""
+    now = datetime.now(UTC)
+    return [
+        work_row(item, now)
+        for state in _WITHOUT_RESULT
+        for item in list_work(session, namespace, WorkKind.CONTRACT_CHECK, state, None, _WITHOUT_RESULT_ROWS)
+    ]
+
+
+def read_run(session: Session, namespace: str, id: str) -> CheckRun:
+    """At most three statements. Raises NotFound."""
+    if is_digest(id):
+        return _with_result(session, namespace, CheckRun(id, "done", "", 0, "", "", record=id))
+    item = get_work(session.connection(), namespace, id, WorkKind.CONTRACT_CHECK)
+    state, reason = item.state_at(datetime.now(UTC))
+    request: Mapping[str, Any] = json.loads(item.request)
+    run = CheckRun(
+        id=id,
+        state=str(state),
+        contract=request["contract"]["name"],
+        version=request["contract"]["version"],
+        root=request["root"],
+        path=request["path"],
+        table=request["object"],
+        parameters=request["parameters"],
+        progress_done=item.progress_done,
+        progress_total=item.progress_total,
+        progress_text=item.progress_text,
+        reason=reason,
+        record=item.record,
+    )
+    return run if item.record is None else _with_result(session, namespace, run)
+
+
+def _with_result(session: Session, namespace: str, run: CheckRun) -> CheckRun:
+    assert run.record is not None
+    stored = get_record(session, namespace, run.record)
+    if stored.line.kind != "contract.checked":
+        raise NotFound(CHECK_NOT_FOUND)
+    body: Mapping[str, Any] = json.loads(stored.payload)["body"]
+    marks = marks_at(session, namespace, [stored.line.position])
+    return replace(
+        run,
+        contract=body["contract"]["name"],
+        version=body["contract"]["version"],
+        root=body["data"]["root"],
+        path=body["data"]["path"],
+        table=body["object"],
+        parameters=body.get("parameters", {}),
+        result=body,
+        evidence_level=stored.line.level,
+        marks=marks.get(stored.line.position, ()),
+    )

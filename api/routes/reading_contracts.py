@@ -1,0 +1,121 @@
+"""Reading data contracts: versions, and what they are compiled into."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+
+from api.dependencies import READING, CurrentActor
+from api.pages import (
+    DEFAULT_LIMIT,
+    JSON,
+    PAGE,
+    After,
+    Limit,
+    decode_cursor,
+    decode_position,
+    extended,
+    json_response,
+    page,
+)
+from api.routes.contracts import Name
+from api.schemas.reading import marks_json
+from api.services import services_of
+from models.actor import Actor
+from models.contracts.queries import (
+    PublishedVersion,
+    get_contract,
+    get_contract_version,
+    list_contract_versions,
+    list_contracts,
+)
+from models.lineage.marks import Mark, marks_at
+from models.lineage.queries import Document
+
+router = APIRouter(tags=["contracts"], dependencies=READING)
+
+Version = Annotated[int, Path(ge=1, le=1_000_000)]
+
+
+@router.get("/v1/contracts", response_class=Response, responses=PAGE, summary="List contracts")
+def get_contracts(
+    request: Request, actor: CurrentActor, limit: Limit = DEFAULT_LIMIT, after: After = None
+) -> Response:
+    """The current version of each, the last published first."""
+    scope = ["contracts", actor.namespace]
+    position = decode_position(scope, after)
+    with services_of(request).database.read() as session:
+        rows = list_contracts(session, actor.namespace, position, limit + 1)
+        marks = marks_at(session, actor.namespace, [row.position for row in rows])
+    return page(
+        scope, rows, limit, lambda row: (row.position,), lambda row: _shown(row, marks.get(row.position, []))
+    )
+
+
+@router.get("/v1/contracts/{name}", response_class=Response, summary="The current version of a contract")
+def get_current_contract(name: Name, request: Request, actor: CurrentActor) -> Response:
+    """The bytes as they were sent are the blob `digest`."""
+    return _one(request, actor, name, None)
+
+
+@router.get(
+    "/v1/contracts/{name}/versions",
+    response_class=Response,
+    responses=PAGE,
+    summary="Versions of a contract, the latest first",
+)
+def get_contract_versions(
+    name: Name, request: Request, actor: CurrentActor, limit: Limit = DEFAULT_LIMIT, after: After = None
+) -> Response:
+    scope = ["contract-versions", actor.namespace, name]
+    key = decode_cursor(scope, after, int)
+    start = None if key is None else int(key[0])
+    with services_of(request).database.read() as session:
+        get_contract(session, actor.namespace, name)
+        rows = list_contract_versions(session, actor.namespace, name, start, limit + 1)
+        marks = marks_at(session, actor.namespace, [row.position for row in rows])
+    return page(
+        scope, rows, limit, lambda row: (row.version,), lambda row: _shown(row, marks.get(row.position, []))
+    )
+
+
+@router.get("/v1/contracts/{name}/versions/{version}", response_class=Response, summary="One version")
+def get_one_contract_version(name: Name, version: Version, request: Request, actor: CurrentActor) -> Response:
+    return _one(request, actor, name, version)
+
+
+@router.get(
+    "/v1/contracts/{name}/compiled",
+    response_class=Response,
+    summary="What the current version is compiled into",
+)
+def get_compiled(name: Name, request: Request, actor: CurrentActor) -> Response:
+    """Every rule, compiled or in `not_evaluated` with the reason; the bytes hash to the suite's digest."""
+    return _compiled(request, actor, name, None)
+
+
+@router.get(
+    "/v1/contracts/{name}/versions/{version}/compiled",
+    response_class=Response,
+    summary="What a version is compiled into",
+)
+def get_compiled_version(name: Name, version: Version, request: Request, actor: CurrentActor) -> Response:
+    return _compiled(request, actor, name, version)
+
+
+def _one(request: Request, actor: Actor, name: str, version: int | None) -> Response:
+    with services_of(request).database.read() as session:
+        row = get_contract_version(session, actor.namespace, name, version)
+        marks = marks_at(session, actor.namespace, [row.position])
+    return json_response(_shown(row, marks.get(row.position, [])))
+
+
+def _shown(row: Document | PublishedVersion, marks: list[Mark]) -> str:
+    return extended(row.document, {"position": row.position, "marks": marks_json(marks)})
+
+
+def _compiled(request: Request, actor: Actor, name: str, version: int | None) -> Response:
+    services = services_of(request)
+    with services.database.read() as session:
+        row = get_contract_version(session, actor.namespace, name, version)
+    _, chunks = services.blobs.read(actor.namespace, row.suite_digest)
+    return Response(b"".join(chunks), headers={"X-Suite-Digest": row.suite_digest}, media_type=JSON)

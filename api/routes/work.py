@@ -1,0 +1,169 @@
+"""Work over HTTP: workers claim it, say how far they are, and hand in what came of it."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Path, Request, Response
+from starlette.responses import JSONResponse
+
+from api.auth import require_role
+from api.completing import complete
+from api.dependencies import READING, CurrentActor
+from api.pages import json_response
+from api.recording import parse_json, read_fact
+from api.routes.recording import documented
+from api.schemas.work import Claim, Completion, Renewal, work_json
+from api.services import Services, services_of
+from api.waiting import Wait, wait_for
+from models.actor import Actor, Role
+from models.contracts.queries import get_baseline, get_contract
+from models.errors import ContractMoved, ShipworthyError
+from models.work.leases import Claimed, Progress, claim_work, give_back, renew_work
+from models.work.queue import get_work, may_claim
+from models.work.states import ENDED, LEASE_SECONDS, WorkKind
+
+router = APIRouter(tags=["work"])
+reading = APIRouter(tags=["work"], dependencies=READING)
+
+WorkId = Annotated[str, Path(max_length=64)]
+
+
+@router.post(
+    "/v1/work:claim",
+    response_class=Response,
+    openapi_extra=documented(Claim),
+    responses={
+        200: {"description": "Work for this worker alone, for as long as it renews the lease."},
+        204: {"description": "Nothing waits."},
+    },
+    summary="Claim work",
+)
+async def claim(request: Request) -> Response:
+    """The oldest work of these kinds whose data lies under one of these roots, with all that it needs. Work whose
+    lease ended is taken over."""
+    services = services_of(request)
+    actor = await services.authenticator.actor(request)
+    require_role(actor, Role.WORKER)
+    wanted = read_fact(parse_json(await request.body()), Claim)
+    found = await wait_for(request, lambda: _claimed(services, actor, wanted), wanted.wait_seconds)
+    return Response(status_code=204) if found is None else json_response(found)
+
+
+@router.post(
+    "/v1/work/{id}:renew",
+    response_class=JSONResponse,
+    openapi_extra=documented(Renewal),
+    summary="Renew the lease and say how far it is",
+)
+async def renew(id: WorkId, request: Request) -> Response:
+    """`cancelled` says to stop: nobody waits for the result."""
+    services = services_of(request)
+    actor = await services.authenticator.actor(request)
+    require_role(actor, Role.WORKER)
+    given = read_fact(parse_json(await request.body()), Renewal)
+    cancelled = await to_thread.run_sync(_renewed, services, actor, id, given)
+    return JSONResponse({"cancelled": cancelled, "lease_seconds": LEASE_SECONDS})
+
+
+@router.post(
+    "/v1/work/{id}:complete",
+    response_class=JSONResponse,
+    openapi_extra=documented(Completion),
+    summary="Hand in the result, or say why there is none",
+)
+async def complete_work(id: WorkId, request: Request) -> Response:
+    """A result becomes a record at the level of the worker's key. The same result again gives the first answer."""
+    services = services_of(request)
+    actor = await services.authenticator.actor(request)
+    require_role(actor, Role.WORKER)
+    given = read_fact(parse_json(await request.body()), Completion)
+    return JSONResponse(await complete(services, actor, id, given))
+
+
+@reading.get("/v1/work/{id}", response_class=Response, summary="How far work is and what came of it")
+async def get_one_work(id: WorkId, request: Request, actor: CurrentActor, wait: Wait = 0) -> Response:
+    """For a baseline `baseline` is its digest once the work is done. With `wait` the answer comes when the work has
+    ended, or after so many seconds."""
+    services = services_of(request)
+
+    def ended() -> dict[str, Any] | None:
+        found = _work(services, actor, id)
+        return found if found["state"] in ENDED else None
+
+    found = await wait_for(request, ended, wait)
+    if found is None:
+        found = await to_thread.run_sync(_work, services, actor, id)
+    return JSONResponse(found)
+
+
+def _claimed(services: Services, actor: Actor, wanted: Claim) -> str | None:
+    """The answer to a claim; each transaction is short, and the suite is read outside of them."""
+    while True:
+        now = datetime.now(UTC)
+        with services.database.read() as session:
+            if not may_claim(session.connection(), actor.namespace, wanted.kinds, wanted.roots, now):
+                return None
+        with services.database.connection() as connection:
+            found = claim_work(connection, actor.namespace, wanted.kinds, wanted.roots, actor.key_id, now)
+        if found is None:
+            return None
+        try:
+            return _answer(found, _inputs(services, actor, found))
+        except ShipworthyError as error:
+            # What it needs is gone or was replaced: no worker can do it, and the next piece is looked at.
+            with services.database.connection() as connection:
+                give_back(connection, actor.namespace, found.id, found.lease, error.detail, False, now)
+
+
+def _answer(found: Claimed, inputs: str) -> str:
+    """JSON text; request and inputs are passed through as they are stored."""
+    members = {
+        "id": json.dumps(found.id),
+        "kind": json.dumps(found.kind),
+        "lease": json.dumps(found.lease),
+        "lease_seconds": json.dumps(LEASE_SECONDS),
+        "attempt": json.dumps(found.attempt),
+        "request": found.request,
+        "inputs": inputs,
+    }
+    return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
+
+
+def _inputs(services: Services, actor: Actor, found: Claimed) -> str:
+    """Raises NotFound, ContractMoved."""
+    if found.kind != WorkKind.CONTRACT_CHECK:
+        return "{}"
+    request = json.loads(found.request)
+    contract = request["contract"]
+    with services.database.read() as session:
+        current = get_contract(session, actor.namespace, contract["name"])
+        if current.version != contract["version"]:
+            raise ContractMoved(
+                f"contract {current.name} has version {current.version} by now, version {contract['version']} "
+                "was asked for; ask for the check again"
+            )
+        baseline = "null"
+        if request["baseline"] is not None:
+            baseline = get_baseline(session, actor.namespace, request["baseline"]).content
+    _, chunks = services.blobs.read(actor.namespace, contract["suite_digest"])
+    suite = b"".join(chunks).decode()
+    return f'{{"suite":{suite},"baseline":{baseline},"contract":{json.dumps(contract)}}}'
+
+
+def _renewed(services: Services, actor: Actor, id: str, given: Renewal) -> bool:
+    reported = given.progress
+    progress = None if reported is None else Progress(reported.done, reported.total, reported.text)
+    with services.database.connection() as connection:
+        return renew_work(connection, actor.namespace, id, given.lease, progress, datetime.now(UTC))
+
+
+def _work(services: Services, actor: Actor, id: str) -> dict[str, Any]:
+    """Raises NotFound."""
+    with services.database.read() as session:
+        item = get_work(session.connection(), actor.namespace, id)
+    shown = work_json(item, datetime.now(UTC)) | {"request": json.loads(item.request)}
+    if item.kind == WorkKind.BASELINE:
+        shown["baseline"] = item.result_digest
+    return shown

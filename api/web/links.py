@@ -1,0 +1,83 @@
+"""Addresses of pages, and of JSON where there is no page yet. Every part is quoted: a name can't lead elsewhere."""
+
+from urllib.parse import quote, urlencode
+
+
+def contract_check(check_id: str) -> str:
+    return f"/contract-checks/{_part(check_id)}"
+
+
+def contract_checks(**filters: str | None) -> str:
+    return _with_query("/contract-checks", filters)
+
+
+def contract_version(name: str, version: int | str) -> str:
+    return f"/contracts/{_part(name)}/versions/{_part(str(version))}"
+
+
+def contracts(**filters: str | None) -> str:
+    return _with_query("/contracts", filters)
+
+
+def search(text: str) -> str:
+    return _with_query("/search", {"q": text})
+
+
+def record(digest: str) -> str:
+    return f"/v1/records/{_part(digest)}"
+
+
+def baseline(digest: str) -> str:
+    return f"/v1/baselines/{_part(digest)}"
+
+
+def snapshot(digest: str) -> str:
+    return f"/v1/snapshots/{_part(digest)}"
+
+
+def blob(digest: str) -> str:
+    return f"/v1/blobs/{_part(digest)}"
+
+
+def run(run_id: str) -> str:
+    return f"/v1/runs/{_part(run_id)}"
+
+
+def ingredient(digest: str) -> str:
+    return f"/v1/ingredients/{_part(digest)}"
+
+
+def checkpoint(digest: str) -> str:
+    return f"/v1/checkpoints/{_part(digest)}"
+
+
+def lineage_manifest(digest: str) -> str:
+    return f"/v1/lineage-manifests/{_part(digest)}"
+
+
+def artifacts_of_run(run_id: str) -> str:
+    return f"/v1/runs/{_part(run_id)}/artifacts"
+
+
+def model_version(model: str, version: str, registry: str) -> str:
+    path = f"/v1/models/{_part(model)}/versions/{_part(version)}"
+    return _with_query(path, {"registry": None if registry == "default" else registry})
+
+
+def snapshots_of(namespace: str, name: str) -> str:
+    return _with_query("/v1/snapshots", {"namespace": namespace, "name": name})
+
+
+def sign_in(then: str) -> str:
+    return _with_query("/login", {"next": None if then == "/" else then})
+
+
+def _part(text: str) -> str:
+    # "." and ".." would be taken for steps in the path; quote leaves dots alone.
+    quoted = quote(text, safe=":@")
+    return quoted.replace(".", "%2E") if quoted.strip(".") == "" else quoted
+
+
+def _with_query(path: str, filters: dict[str, str | None]) -> str:
+    given = {name: value for name, value in filters.items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path

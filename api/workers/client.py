@@ -1,0 +1,211 @@
+"""The worker's side of work over HTTP: claim, renew, complete, put a blob. One kept connection, the standard library.
+
+A client is for one thread at a time. No redirects, no proxies of the environment: the token goes to one address.
+"""
+
+import http.client
+import json
+import ssl
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+CONNECT_SECONDS: Final = 5.0
+READ_SECONDS: Final = 30.0
+"""Beyond what the service was asked to wait."""
+RENEW_SECONDS: Final = 10.0
+"""A renewal that takes longer is better asked again: the lease lasts a minute."""
+MAX_ANSWER_BYTES: Final = 64 * 2**20
+MAX_RETRY_AFTER: Final = 300.0
+_BUSY: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+Json = Any
+"""What json.loads gives; it is looked at where it is used."""
+
+
+class ServiceAway(Exception):
+    """The service could not be asked, or can't answer now: ask again, after `retry_after` seconds when it says so."""
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class Refused(Exception):
+    """The service answered, and the answer is no: another try would be answered the same."""
+
+    def __init__(self, status: int, code: str, detail: str) -> None:
+        super().__init__(f"{detail} ({status} {code})")
+        self.status = status
+        self.code = code
+        self.detail = detail
+
+    @property
+    def is_about_the_key(self) -> bool:
+        return self.status in (401, 403)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Steps done of all, and what is done at present."""
+
+    done: int
+    total: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Work that is this worker's as long as its lease lasts; `request` and `inputs` as the service wrote them."""
+
+    id: str
+    kind: str
+    lease: str
+    attempt: int
+    request: Mapping[str, Json]
+    inputs: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    cancelled: bool
+
+
+class ServiceClient:
+    def __init__(self, url: str, token: str) -> None:
+        parts = urlsplit(url)
+        self._secure = parts.scheme == "https"
+        self._host = parts.hostname or ""
+        self._port = parts.port
+        self._prefix = parts.path.rstrip("/")
+        self._token = token
+        self._connection: http.client.HTTPConnection | None = None
+
+    def claim(self, kinds: Sequence[str], roots: Sequence[str], wait_seconds: int) -> Claim | None:
+        """The next work of these kinds on these roots; None when there was none within `wait_seconds`, 0 to 30."""
+        body = {"kinds": list(kinds), "roots": list(roots), "wait_seconds": wait_seconds}
+        answer = self._post("/v1/work:claim", body, READ_SECONDS + wait_seconds)
+        if answer is None:
+            return None
+        try:
+            return Claim(
+                id=str(answer["id"]),
+                kind=str(answer["kind"]),
+                lease=str(answer["lease"]),
+                attempt=int(answer["attempt"]),
+                request=dict(answer["request"]),
+                inputs=dict(answer["inputs"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ServiceAway(
+                f"the service gave work that this worker does not understand: {error!r}"
+            ) from None
+
+    def renew(self, claim: Claim, progress: Progress | None) -> Renewal:
+        body: dict[str, Json] = {"lease": claim.lease}
+        if progress is not None:
+            body["progress"] = asdict(progress)
+        answer = self._post(f"/v1/work/{claim.id}:renew", body, RENEW_SECONDS)
+        return Renewal(isinstance(answer, dict) and answer.get("cancelled") is True)
+
+    def complete(self, claim: Claim, outcome: Mapping[str, Json]) -> None:
+        """`outcome` has the member `result` or `error`."""
+        self._post(f"/v1/work/{claim.id}:complete", {"lease": claim.lease, **outcome})
+
+    def put_blob(self, digest: str, data: bytes) -> None:
+        self._exchange("PUT", f"/v1/blobs/{digest}", data, "application/octet-stream", READ_SECONDS)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _post(self, path: str, body: Mapping[str, Json], seconds: float = READ_SECONDS) -> Json:
+        data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        return self._exchange("POST", path, data, "application/json", seconds)
+
+    def _exchange(self, method: str, path: str, body: bytes, content_type: str, seconds: float) -> Json:
+        """The JSON of the answer, None for one without a body. Raises ServiceAway and Refused."""
+        headers = {
+            "Accept": "application/json",
+            "Authorization": f"Bearer {self._token}",
+            "Content-Type": content_type,
+            "User-Agent": "shipworthy-worker",
+        }
+        kept = self._connection is not None
+        try:
+            try:
+                response, data = self._send(method, path, body, headers, seconds)
+            except (ConnectionError, http.client.RemoteDisconnected):
+                # A kept connection may have been closed meanwhile. Each of the calls may be sent twice.
+                if not kept:
+                    raise
+                self.close()
+                response, data = self._send(method, path, body, headers, seconds)
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            why = (
+                "it took too long" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+            )
+            raise ServiceAway(f"{self._host} can't be reached: {why}") from error
+        if response.will_close:
+            self.close()
+        return _read(response, data)
+
+    def _send(
+        self, method: str, path: str, body: bytes, headers: Mapping[str, str], seconds: float
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        connection = self._connection or self._connect()
+        self._connection = connection
+        connection.sock.settimeout(seconds)
+        connection.request(method, self._prefix + path, body, headers)
+        response = connection.getresponse()
+        data = response.read(MAX_ANSWER_BYTES + 1)
+        if len(data) > MAX_ANSWER_BYTES:
+            raise http.client.HTTPException(f"an answer of more than {MAX_ANSWER_BYTES:,} bytes")
+        return response, data
+
+    def _connect(self) -> http.client.HTTPConnection:
+        connection: http.client.HTTPConnection
+        if self._secure:
+            connection = http.client.HTTPSConnection(
+                self._host, self._port, timeout=CONNECT_SECONDS, context=ssl.create_default_context()
+            )
+        else:
+            connection = http.client.HTTPConnection(self._host, self._port, timeout=CONNECT_SECONDS)
+        connection.connect()
+        return connection
+
+
+def _read(response: http.client.HTTPResponse, data: bytes) -> Json:
+    status = response.status
+    found: Json = None
+    if data and "json" in (response.getheader("Content-Type") or ""):
+        try:
+            found = json.loads(data)
+        except ValueError:
+            raise ServiceAway(f"its answer {status} is cut or no JSON") from None
+    if 200 <= status < 300:
+        return found
+    problem = found if isinstance(found, dict) else {}
+    detail = str(problem.get("detail") or f"it answers {status}")[:500]
+    if status in _BUSY:
+        raise ServiceAway(detail, _retry_after(response.getheader("Retry-After")))
+    if 300 <= status < 400:
+        detail = "it sends to another address; give --url that one"
+    raise Refused(status, str(problem.get("code") or "unknown"), detail)
+
+
+def _retry_after(text: str | None) -> float | None:
+    """Seconds of a Retry-After header: a number or an HTTP date (RFC 9110 section 10.2.3)."""
+    if text is None:
+        return None
+    if text.strip().isdigit():
+        return min(float(text), MAX_RETRY_AFTER)
+    try:
+        return min(max(parsedate_to_datetime(text).timestamp() - time.time(), 0.0), MAX_RETRY_AFTER)
+    except (ValueError, OverflowError):
+        return None

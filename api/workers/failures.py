@@ -1,0 +1,30 @@
+"""Why a worker could not bring a piece of work to a result; each becomes an answer to the service."""
+
+from typing import Final
+
+DATA_CHANGED: Final = "data_changed"
+DATA_REFUSED: Final = "data_refused"
+DATA_UNREADABLE: Final = "data_unreadable"
+MEMORY_LIMIT: Final = "memory_limit"
+TIME_LIMIT: Final = "time_limit"
+PROCESSOR_LIMIT: Final = "processor_limit"
+KILLED: Final = "killed"
+CRASHED: Final = "crashed"
+WORK_REFUSED: Final = "work_refused"
+RESULT_REFUSED: Final = "result_refused"
+WORKER_STOPPED: Final = "worker_stopped"
+
+
+class WorkFailed(Exception):
+    """`message` is a sentence for the person who asked; `retry` says whether another attempt may end otherwise."""
+
+    def __init__(self, code: str, message: str, *, retry: bool = False) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.retry = retry
+
+
+class WorkDropped(Exception):
+    """The work is no longer this worker's: it was cancelled, or its lease went to another. Nothing is to be
+    answered."""

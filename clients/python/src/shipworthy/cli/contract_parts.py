@@ -1,0 +1,101 @@
+"""Contracts and what came of their checks, as text for a person."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from shipworthy.cli.words import count, short_digest, size
+from shipworthy.query.checks import Check, CheckOutcome, Judged
+from shipworthy.query.contracts import ContractProblem, ContractTable, UnjudgedRule
+
+OUTCOME_STYLES: Final = {"passed": "good", "failed": "bad", "error": "bad", "not_evaluated": "weak"}
+_SIGNS: Final = {"passed": "✓", "failed": "✗", "error": "✗", "not_evaluated": "▲"}
+_SEVERITY_STYLES: Final = {"error": "bad", "warning": "weak", "info": "dim"}
+_ORDER: Final = ("error", "failed", "not_evaluated", "passed")
+
+
+def show_problems(console: Console, file: str, problems: Iterable[ContractProblem]) -> None:
+    """FILE:LINE: severity: message, as compilers say it, so that editors find the place."""
+    for problem in problems:
+        line = Text(f"{file}:{problem.line}: ", "name")
+        line.append(problem.severity, _SEVERITY_STYLES.get(problem.severity, "")).append(
+            f": {problem.message}"
+        )
+        if problem.pointer:
+            line.append(f"  {problem.pointer}", "dim")
+        console.print(line)
+
+
+def show_tables(console: Console, tables: Sequence[ContractTable]) -> None:
+    for each in tables:
+        line = Text(f"  {each.name or 'the data'}: ").append(count(each.checks, "check"))
+        line.append(f", {each.blocking} blocking", "dim")
+        if each.not_evaluated:
+            line.append(f", {count(each.not_evaluated, 'rule')} not evaluated", "weak")
+        console.print(line)
+
+
+def show_unjudged(console: Console, rules: Iterable[UnjudgedRule]) -> None:
+    for each in rules:
+        style = "bad" if each.blocking else "weak"
+        where = f"{each.table} {each.rule}".strip()
+        console.print(Text("  ▲ ", style).append(where, "name").append(f": {each.reason}"))
+
+
+def show_check(console: Console, check: Check) -> None:
+    """The outcome, then every check that did not pass, worst first."""
+    result = check.result
+    if result is None:
+        console.print(
+            Text(check.work.state, "bad" if check.work.has_ended else "weak").append(
+                _because(check.work.reason)
+            )
+        )
+        return
+    headline = Text(
+        f"{_SIGNS.get(result.outcome, '')} {result.outcome}", OUTCOME_STYLES.get(result.outcome, "")
+    )
+    headline.append(f"  {result.contract} version {result.version}", "name")
+    headline.append(f" on {_data(result)}{_because(result.reason)}")
+    console.print(headline)
+    console.print(
+        Text("  " + ", ".join(f"{number} {name}" for name, number in result.counts.items() if number), "dim")
+    )
+    shown = sorted(
+        (each for each in result.checks if each.outcome != "passed"),
+        key=lambda each: _ORDER.index(each.outcome),
+    )
+    if shown:
+        console.print(_table(shown))
+    if result.checks_blob is not None:
+        console.print(Text(f"  All checks are in the blob {result.checks_blob}.", "dim"))
+
+
+def _table(checks: Sequence[Judged]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False, header_style="dim")
+    for name in ("OUTCOME", "CHECK", "COLUMN", "OBSERVED", "BOUND", "WHY"):
+        table.add_column(name, overflow="fold")
+    for each in checks:
+        outcome = Text(each.outcome, OUTCOME_STYLES.get(each.outcome, ""))
+        table.add_row(
+            outcome.append("" if each.blocking else " (advisory)", "dim"),
+            Text(each.id),
+            Text(", ".join(each.columns)),
+            Text("–" if each.observed is None else str(each.observed)),
+            Text(each.bound or "–"),
+            Text(each.reason or ""),
+        )
+    return table
+
+
+def _data(result: CheckOutcome) -> str:
+    data = result.data
+    rows = "" if data.get("rows") is None else f"{count(data['rows'], 'row')}, "
+    return f"{data['root']}/{data['path']} ({rows}{size(data['bytes'])}, {short_digest(data['manifest'])})"
+
+
+def _because(reason: str | None) -> str:
+    return f": {reason}" if reason else ""

@@ -1,0 +1,112 @@
+"""What checks said of the data behind a model, for lineage answers: one query, whatever their number."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from models.bulk import select_among
+from models.kinds.contracts import Outcome
+
+MAX_CHECKS: Final = 200
+_COLUMNS: Final = (
+    "record, contract, version, object, manifest, transformation, outcome, evidence_level, position, document"
+)
+_LATEST: Final = (
+    f"SELECT {_COLUMNS}, EXISTS (SELECT 1 FROM revocation said WHERE said.namespace = :namespace "
+    "AND said.revoked = latest.record AND said.effect = 'revoked' AND said.position <= :as_of) AS revoked FROM ("
+    f"SELECT {_COLUMNS}, row_number() OVER ("
+    "PARTITION BY manifest, transformation, contract, version, object, evidence_level ORDER BY position DESC"
+    ") AS place FROM ("
+    f"SELECT {_COLUMNS} FROM contract_check "
+    "WHERE namespace = :namespace AND manifest IN :keys AND position <= :as_of "
+    f"UNION SELECT {_COLUMNS} FROM contract_check "
+    "WHERE namespace = :namespace AND transformation IN :keys AND position <= :as_of"
+    ") AS about) AS latest WHERE place = 1 "
+    "ORDER BY CASE outcome WHEN 'error' THEN 0 WHEN 'failed' THEN 1 WHEN 'not_evaluated' THEN 2 ELSE 3 END, "
+    "position DESC LIMIT :most"
+)
+_WORDS: Final = {Outcome.FAILED: "failed", Outcome.ERROR: "could not be evaluated"}
+
+
+@dataclass(frozen=True, slots=True)
+class DataCheck:
+    """The latest result by one level of evidence for one table of one contract version on some bytes. `document` is
+    the JSON of its summary."""
+
+    record: str
+    contract: str
+    version: int
+    object: str
+    manifest: str
+    transformation: str | None
+    outcome: Outcome
+    evidence_level: str
+    position: int
+    document: str
+    revoked: bool
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether whoever reads a lineage has to know."""
+        return self.outcome in _WORDS and not self.revoked
+
+    @property
+    def text(self) -> str:
+        """What answers show, as JSON."""
+        marked = "true" if self.revoked else "false"
+        return f'{self.document[:-1]},"position":{self.position},"revoked":{marked}}}'
+
+
+def checks_of_data(
+    connection: Connection, namespace: str, digests: Collection[str], as_of: int
+) -> list[DataCheck]:
+    """Of data with these manifest digests and of outputs of transformations with these digests, the worst outcome
+    first; one more than MAX_CHECKS tells that there are more.
+
+    An earlier version of a contract that failed stays listed beside a later one that passed.
+    """
+    if not digests:
+        return []
+    rows: list[Any] = select_among(connection, _LATEST, namespace, digests, as_of=as_of, most=MAX_CHECKS + 1)
+    return [_check(row) for row in rows]
+
+
+def _check(row: Any) -> DataCheck:  # noqa: ANN401 - a row of the query above
+    return DataCheck(
+        record=row.record,
+        contract=row.contract,
+        version=row.version,
+        object=row.object,
+        manifest=row.manifest,
+        transformation=row.transformation,
+        outcome=Outcome(row.outcome),
+        evidence_level=row.evidence_level,
+        position=row.position,
+        document=row.document,
+        revoked=bool(row.revoked),
+    )
+
+
+def check_warnings(
+    checks: Iterable[DataCheck], roles: Mapping[str, Collection[str]]
+) -> list[dict[str, str | None]]:
+    """Entries of `completeness` for the checks that failed or could not be evaluated; `roles` names under which a run
+    read a digest."""
+    return [
+        {
+            "part": f"contract.{check.contract}",
+            "status": "weak",
+            "grade": None,
+            "reason": f"version {check.version} of the contract {_WORDS[check.outcome]} on {_data(check, roles)}; "
+            f"see GET /v1/contract-checks/{check.record}",
+        }
+        for check in checks
+        if check.is_bad
+    ]
+
+
+def _data(check: DataCheck, roles: Mapping[str, Collection[str]]) -> str:
+    named = sorted({*roles.get(check.manifest, ()), *roles.get(check.transformation or "", ())})
+    return f"the data {check.manifest}" + (f" ({', '.join(named)})" if named else "")

@@ -1,0 +1,103 @@
+"""A person at a browser: signs in, opens pages, and everything that the browser complains about is kept."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.sync_api import Browser, Dialog, Page
+
+from models.keys.administration import CreatedKey
+from tests.web.scenes import HOSTILE, Scene, make_checks, make_suite, with_trouble
+
+AXE: Final = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+_NOTE_VIOLATIONS: Final = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  window.violations.push(`${event.violatedDirective} ${event.blockedURI}`);
+});
+"""
+
+
+@dataclass
+class Visit:
+    page: Page
+    url: str
+    dialogs: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+
+    def dismiss(self, dialog: Dialog) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def open(self, path: str) -> Page:
+        self.page.goto(self.url + path)
+        return self.page
+
+    def axe(self) -> list[str]:
+        """What axe-core finds, a line each; its best practices are asked for too."""
+        # By the browser's own protocol: the page's policy would refuse a script element.
+        self.page.evaluate(AXE)
+        found: dict[str, Any] = self.page.evaluate("axe.run()")
+        return [
+            f"{self.page.url} {violation['id']}: {node['target']} {node['failureSummary']}"
+            for violation in found["violations"]
+            for node in violation["nodes"]
+        ]
+
+    def complaints(self) -> list[str]:
+        """Dialogs, errors of scripts, and what the content security policy had to stop."""
+        violations: list[str] = self.page.evaluate("window.violations ?? []")
+        refused = [text for text in self.messages if "Content Security Policy" in text]
+        return [*self.dialogs, *violations, *refused]
+
+
+@contextmanager
+def visit(browser: Browser, scene: Scene, key: CreatedKey | None = None, **options: Any) -> Iterator[Visit]:
+    """A new browser profile, signed in by typing the key."""
+    context = browser.new_context(**options)
+    page = context.new_page()
+    page.add_init_script(_NOTE_VIOLATIONS)
+    made = Visit(page, scene.service.url)
+    page.on("dialog", made.dismiss)
+    page.on("console", lambda message: made.messages.append(message.text))
+    page.on("pageerror", lambda error: made.dialogs.append(str(error)))
+    made.open("/login")
+    page.get_by_label("Key").fill((key or scene.key("recorder")).token)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(scene.service.url + "/")
+    yield made
+    context.close()
+
+
+def furnished(scene: Scene) -> list[str]:
+    """Every kind of page with something on it: the addresses. One check waits, one runs."""
+    checks = make_checks()
+    rules = [{"rule": "/schema/0/quality/3", "reason": HOSTILE[2], "blocking": True}]
+    published = scene.publish(suite=make_suite(checks, not_evaluated=rules))
+    bad = scene.checked(published, with_trouble(checks))
+    good = scene.checked(published, checks, "green/2019-02.parquet")
+    hostile = [
+        check | {"column": HOSTILE[0], "reason": HOSTILE[1], "outcome": "failed"} for check in checks[:2]
+    ]
+    named = scene.checked(published, [*hostile, *checks[2:]], HOSTILE[0])
+    running = scene.ask(path="green/2020-05.parquet")
+    scene.progress(scene.claim(), 12, 18, "counting nulls")
+    waiting = scene.ask(path="green/2020-06.parquet")
+    return [
+        "/",
+        "/contract-checks",
+        "/contract-checks?outcome=passed",
+        f"/contract-checks/{bad}",
+        f"/contract-checks/{bad}?outcome=error",
+        f"/contract-checks/{good}",
+        f"/contract-checks/{named}",
+        f"/contract-checks/{running}",
+        f"/contract-checks/{waiting}",
+        "/contract-checks/none",
+        "/contracts",
+        "/contracts/taxi-trips/versions/1",
+        "/search?q=taxi",
+        "/search?q=javascript:alert(1)",
+    ]
