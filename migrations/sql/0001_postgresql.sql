@@ -12,14 +12,14 @@ CREATE TABLE record (
     leaf_hash BYTEA NOT NULL,
     CONSTRAINT pk_record PRIMARY KEY (position),
     CONSTRAINT uq_record_digest UNIQUE (digest),
-    CONSTRAINT uq_record_namespace_idempotency_key UNIQUE (namespace, idempotency_key),
+    CONSTRAINT uq_record_idempotency_key_namespace UNIQUE (idempotency_key, namespace),
     CONSTRAINT ck_record_position CHECK (position >= 0),
     CONSTRAINT ck_record_digest CHECK (length(digest) = 71),
     CONSTRAINT ck_record_leaf_hash CHECK (length(leaf_hash) = 32),
     CONSTRAINT ck_record_payload CHECK (length(payload) BETWEEN 1 AND 262144)
 );
 --
-CREATE INDEX ix_record_namespace_subject_position ON record (namespace, subject, position);
+CREATE INDEX ix_record_subject_namespace_position ON record (subject, namespace, position);
 --
 CREATE TABLE tree_node (
     level INTEGER NOT NULL,
@@ -92,13 +92,13 @@ CREATE TABLE run (
     CONSTRAINT pk_run PRIMARY KEY (namespace, run_id)
 );
 --
-CREATE INDEX ix_run_namespace_family_digest ON run (namespace, family_digest);
+CREATE INDEX ix_run_family_digest_namespace ON run (family_digest, namespace);
 --
 CREATE INDEX ix_run_namespace_job_namespace_job_name_position ON run (namespace, job_namespace, job_name, position);
 --
 CREATE INDEX ix_run_namespace_position ON run (namespace, position);
 --
-CREATE INDEX ix_run_namespace_recipe_digest ON run (namespace, recipe_digest);
+CREATE INDEX ix_run_recipe_digest_namespace ON run (recipe_digest, namespace);
 --
 CREATE INDEX ix_run_open ON run (namespace, position) WHERE state NOT IN ('completed', 'failed', 'aborted');
 --
@@ -113,7 +113,7 @@ CREATE TABLE run_link (
     CONSTRAINT pk_run_link PRIMARY KEY (run_id, namespace, direction, kind, role, digest)
 );
 --
-CREATE INDEX ix_run_link_namespace_digest_direction ON run_link (namespace, digest, direction);
+CREATE INDEX ix_run_link_digest_namespace_direction ON run_link (digest, namespace, direction);
 --
 CREATE TABLE ingredient (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
@@ -149,9 +149,9 @@ CREATE TABLE checkpoint (
     CONSTRAINT pk_checkpoint PRIMARY KEY (run_id, namespace, digest)
 );
 --
-CREATE INDEX ix_checkpoint_namespace_digest ON checkpoint (namespace, digest);
+CREATE INDEX ix_checkpoint_digest_namespace ON checkpoint (digest, namespace);
 --
-CREATE INDEX ix_checkpoint_namespace_run_id_step ON checkpoint (namespace, run_id, step);
+CREATE INDEX ix_checkpoint_run_id_namespace_step ON checkpoint (run_id, namespace, step);
 --
 CREATE TABLE checkpoint_verification (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
@@ -166,7 +166,7 @@ CREATE TABLE checkpoint_verification (
     CONSTRAINT pk_checkpoint_verification PRIMARY KEY (namespace, record)
 );
 --
-CREATE INDEX ix_checkpoint_verification_namespace_checkpoint ON checkpoint_verification (namespace, checkpoint);
+CREATE INDEX ix_checkpoint_verification_checkpoint_namespace ON checkpoint_verification (checkpoint, namespace);
 --
 CREATE TABLE artifact (
     run_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -178,7 +178,7 @@ CREATE TABLE artifact (
     CONSTRAINT pk_artifact PRIMARY KEY (run_id, namespace, digest, role)
 );
 --
-CREATE INDEX ix_artifact_namespace_digest ON artifact (namespace, digest);
+CREATE INDEX ix_artifact_digest_namespace ON artifact (digest, namespace);
 --
 CREATE TABLE evaluation (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
@@ -192,9 +192,9 @@ CREATE TABLE evaluation (
     CONSTRAINT pk_evaluation PRIMARY KEY (namespace, record)
 );
 --
-CREATE INDEX ix_evaluation_namespace_run_id_position ON evaluation (namespace, run_id, position);
+CREATE INDEX ix_evaluation_run_id_namespace_position ON evaluation (run_id, namespace, position);
 --
-CREATE INDEX ix_evaluation_namespace_subject_position ON evaluation (namespace, subject, position);
+CREATE INDEX ix_evaluation_subject_namespace_position ON evaluation (subject, namespace, position);
 --
 CREATE TABLE model_version (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
@@ -209,11 +209,11 @@ CREATE TABLE model_version (
     CONSTRAINT pk_model_version PRIMARY KEY (namespace, registry_name, model, version)
 );
 --
-CREATE INDEX ix_model_version_namespace_artifact ON model_version (namespace, artifact);
+CREATE INDEX ix_model_version_artifact_namespace ON model_version (artifact, namespace);
 --
 CREATE INDEX ix_model_version_namespace_model_position ON model_version (namespace, model, position);
 --
-CREATE INDEX ix_model_version_namespace_run_id ON model_version (namespace, run_id);
+CREATE INDEX ix_model_version_run_id_namespace ON model_version (run_id, namespace);
 --
 CREATE TABLE lineage_manifest (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
@@ -227,7 +227,7 @@ CREATE TABLE lineage_manifest (
     CONSTRAINT pk_lineage_manifest PRIMARY KEY (namespace, registry_name, model, version, revision)
 );
 --
-CREATE INDEX ix_lineage_manifest_namespace_digest ON lineage_manifest (namespace, digest);
+CREATE INDEX ix_lineage_manifest_digest_namespace ON lineage_manifest (digest, namespace);
 --
 CREATE TABLE revocation (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
@@ -302,7 +302,7 @@ CREATE TABLE baseline_approval (
     CONSTRAINT pk_baseline_approval PRIMARY KEY (namespace, record)
 );
 --
-CREATE INDEX ix_baseline_approval_namespace_baseline_position ON baseline_approval (namespace, baseline, position);
+CREATE INDEX ix_baseline_approval_baseline_namespace_position ON baseline_approval (baseline, namespace, position);
 --
 CREATE TABLE contract_check (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
@@ -322,13 +322,13 @@ CREATE TABLE contract_check (
 --
 CREATE INDEX ix_contract_check_namespace_contract_position ON contract_check (namespace, contract, position);
 --
-CREATE INDEX ix_contract_check_namespace_manifest_position ON contract_check (namespace, manifest, position);
+CREATE INDEX ix_contract_check_manifest_namespace_position ON contract_check (manifest, namespace, position);
 --
 CREATE INDEX ix_contract_check_namespace_outcome_position ON contract_check (namespace, outcome, position);
 --
 CREATE INDEX ix_contract_check_namespace_position ON contract_check (namespace, position);
 --
-CREATE INDEX ix_contract_check_namespace_transformation ON contract_check (namespace, transformation);
+CREATE INDEX ix_contract_check_transformation_namespace ON contract_check (transformation, namespace);
 --
 CREATE TABLE work (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,

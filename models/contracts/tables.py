@@ -60,7 +60,7 @@ class Baseline(Table, table=True):
 
 class BaselineApproval(Table, table=True):
     __tablename__ = "baseline_approval"
-    __table_args__ = (Index(None, "namespace", "baseline", "position"),)
+    __table_args__ = (Index(None, "baseline", "namespace", "position"),)
 
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     record: str = Field(primary_key=True, sa_type=_DIGEST)
@@ -78,8 +78,8 @@ class ContractCheck(Table, table=True):
         Index(None, "namespace", "position"),
         Index(None, "namespace", "contract", "position"),
         Index(None, "namespace", "outcome", "position"),
-        Index(None, "namespace", "manifest", "position"),
-        Index(None, "namespace", "transformation"),
+        Index(None, "manifest", "namespace", "position"),
+        Index(None, "transformation", "namespace"),
     )
 
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)

@@ -12,10 +12,16 @@ from typing import Final
 from sqlalchemy import Connection, Executable, and_, insert, or_, update
 from sqlmodel import Session, col, select
 
+from models.bulk import select_among
+from models.columns import UTCDateTime
 from models.keys.tables import ApiKey
 from models.ledger.tables import Disclosure
 from shipworthy.formats.jcs import JsonValue, canonicalize
 
+_IN_FORCE: Final = (
+    "SELECT key_id FROM api_key WHERE key_id IN :keys AND revoked_at IS NULL "
+    "AND (expires_at IS NULL OR expires_at > :now)"
+)
 _OWNER_PREFIX: Final = b"shipworthy.owner/1\0"
 
 
@@ -53,12 +59,8 @@ def keys_in_force(connection: Connection, key_ids: Collection[str], now: datetim
 
     Asked there, no record of a key can follow its revocation in the log, whatever another process has cached.
     """
-    statement = select(ApiKey.key_id).where(
-        col(ApiKey.key_id).in_(key_ids),
-        col(ApiKey.revoked_at).is_(None),
-        or_(col(ApiKey.expires_at).is_(None), col(ApiKey.expires_at) > now),
-    )
-    return frozenset(connection.execute(statement).scalars())
+    when = UTCDateTime().process_bind_param(now, connection.dialect)
+    return frozenset(row[0] for row in select_among(connection, _IN_FORCE, "", key_ids, now=when))
 
 
 def is_revoked(connection: Connection, namespace: str, key_id: str) -> bool | None:

@@ -139,7 +139,7 @@ _CONSTRAINTS: Final = {
     "pk_tree_head": "PRIMARY KEY (id)",
     "pk_tree_node": "PRIMARY KEY (level, index)",
     "uq_record_digest": "UNIQUE (digest)",
-    "uq_record_namespace_idempotency_key": "UNIQUE (namespace, idempotency_key)",
+    "uq_record_idempotency_key_namespace": "UNIQUE (idempotency_key, namespace)",
 }
 """As pg_get_constraintdef writes them, without quotes: which words it quotes changes between versions."""
 

@@ -16,8 +16,8 @@ class Record(Table, table=True):
     __tablename__ = "record"
     __table_args__ = (
         UniqueConstraint("digest"),
-        UniqueConstraint("namespace", "idempotency_key"),
-        Index(None, "namespace", "subject", "position"),
+        UniqueConstraint("idempotency_key", "namespace"),
+        Index(None, "subject", "namespace", "position"),
     )
 
     position: int = Field(primary_key=True, sa_type=BigInteger, sa_column_kwargs={"autoincrement": False})

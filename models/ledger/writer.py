@@ -14,7 +14,6 @@ from typing import Final
 
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import text
 
 from models.database import Database
 from models.errors import Unavailable, WriteFailed
@@ -63,6 +62,7 @@ class Ledger:
                 future.set_exception(outcome)
 
         self._enqueue([(item, settle)])
+        self._rouse()
         return future
 
     async def append_all(self, items: Sequence[Item]) -> list[Outcome]:
@@ -85,6 +85,9 @@ class Ledger:
         if not items:
             return []
         self._enqueue([(item, settler(place)) for place, item in enumerate(items)])
+        # Only when the loop has gone round: requests that arrived together are committed together, where the first
+        # would otherwise be committed alone and the others wait for it.
+        loop.call_soon(self._rouse)
         await done
         return [outcome for outcome in outcomes if outcome is not None]
 
@@ -107,6 +110,9 @@ class Ledger:
             if len(self._queue) + len(entries) > max(MAX_QUEUED_ITEMS, len(entries)):
                 raise Unavailable("too many records are waiting to be written; send it again in a second")
             self._queue.extend(entries)
+
+    def _rouse(self) -> None:
+        with self._wake:
             self._wake.notify()
 
     def _answer(self, loop: asyncio.AbstractEventLoop, done: "asyncio.Future[None]") -> None:
@@ -156,7 +162,7 @@ class Ledger:
     def _write(self, items: list[Item]) -> list[Outcome]:
         with self.database.connection() as connection:
             if self.database.dialect == "postgresql":
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOG_LOCK})
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOG_LOCK})")
             head = read_head(connection)
             if head is None:
                 raise Unavailable("the log was never opened; start the service once with `serve`")

@@ -28,8 +28,8 @@ class Run(Table, table=True):
     __table_args__ = (
         Index(None, "namespace", "position"),
         Index(None, "namespace", "job_namespace", "job_name", "position"),
-        Index(None, "namespace", "recipe_digest"),
-        Index(None, "namespace", "family_digest"),
+        Index(None, "recipe_digest", "namespace"),
+        Index(None, "family_digest", "namespace"),
         # Runs under way are few: lists of them must not walk all that ever ended.
         Index("ix_run_open", "namespace", "position", postgresql_where=_OPEN, sqlite_where=_OPEN),
     )
@@ -56,7 +56,7 @@ class RunLink(Table, table=True):
     """An edge of the lineage graph: a run reads ("in") or wrote ("out") something with a digest."""
 
     __tablename__ = "run_link"
-    __table_args__ = (Index(None, "namespace", "digest", "direction"),)
+    __table_args__ = (Index(None, "digest", "namespace", "direction"),)
 
     run_id: str = Field(primary_key=True, sa_type=_RUN)
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
@@ -94,7 +94,7 @@ class DataSnapshot(Table, table=True):
 
 class Checkpoint(Table, table=True):
     __tablename__ = "checkpoint"
-    __table_args__ = (Index(None, "namespace", "digest"), Index(None, "namespace", "run_id", "step"))
+    __table_args__ = (Index(None, "digest", "namespace"), Index(None, "run_id", "namespace", "step"))
 
     run_id: str = Field(primary_key=True, sa_type=_RUN)
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
@@ -108,7 +108,7 @@ class Checkpoint(Table, table=True):
 
 class CheckpointVerification(Table, table=True):
     __tablename__ = "checkpoint_verification"
-    __table_args__ = (Index(None, "namespace", "checkpoint"),)
+    __table_args__ = (Index(None, "checkpoint", "namespace"),)
 
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     record: str = Field(primary_key=True, sa_type=_DIGEST)
@@ -123,7 +123,7 @@ class CheckpointVerification(Table, table=True):
 
 class Artifact(Table, table=True):
     __tablename__ = "artifact"
-    __table_args__ = (Index(None, "namespace", "digest"),)
+    __table_args__ = (Index(None, "digest", "namespace"),)
 
     run_id: str = Field(primary_key=True, sa_type=_RUN)
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
@@ -139,8 +139,8 @@ class Evaluation(Table, table=True):
 
     __tablename__ = "evaluation"
     __table_args__ = (
-        Index(None, "namespace", "subject", "position"),
-        Index(None, "namespace", "run_id", "position"),
+        Index(None, "subject", "namespace", "position"),
+        Index(None, "run_id", "namespace", "position"),
     )
 
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
@@ -156,8 +156,8 @@ class Evaluation(Table, table=True):
 class ModelVersion(Table, table=True):
     __tablename__ = "model_version"
     __table_args__ = (
-        Index(None, "namespace", "artifact"),
-        Index(None, "namespace", "run_id"),
+        Index(None, "artifact", "namespace"),
+        Index(None, "run_id", "namespace"),
         Index(None, "namespace", "model", "position"),
     )
 
@@ -176,7 +176,7 @@ class LineageManifest(Table, table=True):
     """The sealed lineage of a model version; a later fact that changes it makes revision n + 1."""
 
     __tablename__ = "lineage_manifest"
-    __table_args__ = (Index(None, "namespace", "digest"),)
+    __table_args__ = (Index(None, "digest", "namespace"),)
 
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     registry_name: str = Field(primary_key=True, sa_type=String(256))
