@@ -38,13 +38,14 @@ async def complete(services: Services, actor: Actor, id: str, given: Completion)
     if given.result is None:
         state = await to_thread.run_sync(_given_back, services, actor, id, given)
         return {"id": id, "state": state, "record": None}
-    digest = _digest(given.result)
     item = await to_thread.run_sync(_read, services, actor, id)
+    # Off the event loop: a result of 1 MiB takes a second to bring into canonical form.
+    digest = await to_thread.run_sync(_digest, given.result)
     if is_done_with(item, given.lease, digest):
         return _answer(item.id, item.record, item.kind, digest)
     check_held(item, given.lease)
     try:
-        draft = _draft(actor, item, given.lease, given.result, digest)
+        draft = await to_thread.run_sync(_draft, actor, item, given.lease, given.result, digest)
         written = Item(
             (draft,),
             check=held_under_lock(item, given.lease, digest),

@@ -19,7 +19,7 @@ from api.services import Services, services_of
 from api.waiting import Wait, wait_for
 from models.actor import Actor, Role
 from models.contracts.queries import get_baseline, get_contract
-from models.errors import ContractMoved, ShipworthyError
+from models.errors import ContractMoved, ShipworthyError, Unavailable
 from models.work.leases import Claimed, Progress, claim_work, give_back, renew_work
 from models.work.queue import get_work, may_claim
 from models.work.states import ENDED, LEASE_SECONDS, WorkKind
@@ -111,6 +111,11 @@ def _claimed(services: Services, actor: Actor, wanted: Claim) -> str | None:
             return None
         try:
             return _answer(found, _inputs(services, actor, found))
+        except Unavailable as error:
+            # Nothing is wrong with the work: whoever asks next gets it.
+            with services.database.connection() as connection:
+                give_back(connection, actor.namespace, found.id, found.lease, error.detail, True, now)
+            raise
         except ShipworthyError as error:
             # What it needs is gone or was replaced: no worker can do it, and the next piece is looked at.
             with services.database.connection() as connection:

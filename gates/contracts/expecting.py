@@ -20,6 +20,8 @@ _COLUMNS_KWARGS: Final = ("column_list", "columns", "column_set")
 _FIXED_KWARGS: Final = frozenset(
     {*_COLUMN_KWARGS, *_COLUMNS_KWARGS, "regex", "regex_list", "partition_object", "unexpected_rows_query"}
     | {"quantile_ranges", "quantiles", "ranges", "type_", "type_list"}
+    # A share of 0 asks for nothing: whoever asks for a check must not be able to turn it off.
+    | {"mostly"}
 )
 
 

@@ -6,7 +6,16 @@ from typing import Final, NoReturn
 
 from gates.contracts.pointers import Json, child
 from gates.contracts.problems import ContractError, refusal
-from gates.contracts.source import MAX_DEPTH, MAX_VALUES, Source, checked_number, checked_text, decoded
+from gates.contracts.source import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    PointerBudget,
+    Source,
+    checked_key,
+    checked_number,
+    checked_text,
+    decoded,
+)
 
 _BLANK: Final = " \t\n\r"
 
@@ -23,6 +32,7 @@ class _Reader:
         self._lines: dict[str, int] = {}
         self._starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
         self._number = ""
+        self._pointers = PointerBudget()
         self._scalars = JSONDecoder(
             parse_int=self._note_number, parse_float=self._note_number, parse_constant=self._refuse_constant
         )
@@ -37,7 +47,7 @@ class _Reader:
     def _value(self, pointer: str, depth: int) -> Json:
         self._skip_blanks()
         # An object's member keeps the line of its key, which was noted before.
-        self._lines.setdefault(pointer, self._line())
+        self._pointers.spend(pointer, self._lines.setdefault(pointer, self._line()))
         if len(self._lines) > MAX_VALUES:
             raise self._refusal(
                 pointer, f"the document has more than {MAX_VALUES} values; split the contract"
@@ -61,7 +71,7 @@ class _Reader:
             key = self._scalar(pointer) if self._text[self._at : self._at + 1] == '"' else None
             if not isinstance(key, str):
                 raise self._refusal(pointer, 'expected a key in double quotes, such as "name"')
-            place = child(pointer, key)
+            place = child(pointer, checked_key(key, line, pointer))
             if key in members:
                 first = self._lines[place]
                 raise refusal(

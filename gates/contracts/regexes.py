@@ -42,12 +42,11 @@ def why_not_re2(pattern: str) -> str | None:
         with warnings.catch_warnings():
             # [[:alpha:]] is RE2's; Python only warns that it may read it otherwise one day.
             warnings.simplefilter("ignore")
-            tree = parser.parse(words)
+            return next(_faults(parser.parse(words), 1), None)
     except (re.error, OverflowError) as error:
         return f"is no regular expression: {error}"
     except RecursionError:
         return "is nested too deeply"
-    return next(_faults(tree, 1), None)
 
 
 def _in_python(pattern: str) -> tuple[str, str | None]:

@@ -19,6 +19,12 @@ MAX_VALUES: Final = 50_000
 public contract has 6,250."""
 
 MAX_DIGITS: Final = 400
+MAX_KEY: Final = 256
+"""Characters of a key. Each value below it keeps its whole pointer: long keys would cost the square of the text."""
+MAX_POINTERS: Final = 16 * 1024 * 1024
+"""Characters of all pointers together; the largest public contract has a hundredth of it."""
+MAX_WRITTEN_OUT: Final = 4 * 1024 * 1024
+"""Characters of all texts with aliases written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +75,25 @@ def checked_number(text: str, line: int, pointer: str) -> int | float:
     if number in (float("inf"), float("-inf")):
         raise refusal(line, pointer, f"{text} is beyond what a number can hold; quote it to keep it as text")
     return number
+
+
+def checked_key(key: str, line: int, pointer: str) -> str:
+    """The key; raises ContractError for one that is longer than a name."""
+    if len(key) > MAX_KEY:
+        raise refusal(
+            line, pointer, f"has a key of {len(key)} characters, the limit is {MAX_KEY}; shorten it"
+        )
+    return key
+
+
+class PointerBudget:
+    """Counts the characters of all pointers of one document."""
+
+    def __init__(self) -> None:
+        self._spent = 0
+
+    def spend(self, pointer: str, line: int) -> None:
+        """Raises ContractError when the document is nested too deep for how wide it is."""
+        self._spent += len(pointer)
+        if self._spent > MAX_POINTERS:
+            raise refusal(line, "", "is too large for how deep it is nested; flatten it, or shorten its keys")

@@ -101,6 +101,10 @@ def check_result(workspace: Workspace, entry: Entry) -> None:
     if fact.outcome is not kinds.Outcome.ERROR and fact.counts.total < counted[0]["checks"]:
         message = f"counts {fact.counts.total} checks, the suite has {counted[0]['checks']}; give every one"
         raise InvalidInput(f"the result {message}", problems=[Problem("/counts", message)])
+    needed = max(1, counted[0]["blocking"])
+    if fact.outcome is kinds.Outcome.PASSED and fact.counts.passed < needed:
+        message = f"says passed, but only {fact.counts.passed} checks did, and {needed} of the suite's block"
+        raise InvalidInput(f"the result {message}", problems=[Problem("/outcome", message)])
     if fact.outcome is kinds.Outcome.PASSED and counted[0].get("unjudged", 0):
         message = (
             f"says passed, but {counted[0]['unjudged']} blocking rules of the contract are not evaluated; "

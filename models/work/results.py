@@ -21,7 +21,7 @@ from models.work.states import WorkItem, WorkState
 from models.work.tables import Work
 from shipworthy.formats.times import parse_instant
 
-_ASKED: Final = ("object", "baseline", "parameters")
+_ASKED: Final = ("object", "baseline", "parameters", "run_id", "transformation")
 
 
 def check_body(item: WorkItem, result: Mapping[str, Any]) -> dict[str, Any]:

@@ -212,6 +212,11 @@ def _short(result: Body) -> Body:
     return {**result, "checks": result["checks"][:1], "counts": {"passed": 1}}
 
 
+def _unjudged(result: Body) -> Body:
+    """Says passed, and nobody looked: what is counted lies in a blob, or does not block."""
+    return {**result, "checks": [], "counts": {"failed": 2}, "checks_blob": digest_of("no such blob")}
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -220,6 +225,7 @@ def _short(result: Body) -> Body:
         (lambda result: result | {"counts": {"passed": 3}}, "counts 3 checks as passed, but lists 2"),
         (lambda result: result | {"checks": [result["checks"][0]] * 2}, "twice"),
         (_short, "the suite has 2"),
+        (_unjudged, "only 0 checks did"),
         (lambda result: result | {"object": "customers"}, "object"),
         (lambda result: result | {"outcome": "fine"}, "outcome"),
         (lambda result: result | {"data": result["data"] | {"path": "../x"}}, "/data/path"),

@@ -263,6 +263,8 @@ def test_claim_and_reader_that_wait_in_vain_are_answered_too(scene: Scene) -> No
         ("baseline", digest_of("baseline")),
         ("parameters", {"day": "other"}),
         ("as_of", "2026-05-01T12:00:00Z"),
+        ("run_id", "01900000-0000-7000-8000-000000000001"),
+        ("transformation", digest_of("somebody else's output")),
     ],
 )
 def test_result_about_something_else_than_was_asked_is_refused(

@@ -181,3 +181,29 @@ def test_agreements_times_objects_are_bounded() -> None:
     objects = "schema:\n" + "  - name: a\n" * 150
     agreements = "slaProperties:\n" + "  - {property: retention, value: 1}\n" * 100
     assert "split it" in refused((HEAD + objects + agreements).encode())
+
+
+@pytest.mark.parametrize(
+    ("data", "media", "said"),
+    [
+        (
+            b'{"' + b"k" * 5000 + b'":[' + b",".join([b"0"] * 2000) + b"]}",
+            "json",
+            "has a key of 5000 characters",
+        ),
+        (b"? " + b"k" * 5000 + b"\n: 1\n", "yaml", "has a key of 5000 characters"),
+        (
+            b"a: &a " + b"x" * 2000 + b"\nb: [" + b",".join([b"*a"] * 3000) + b"]\n",
+            "yaml",
+            "use fewer aliases",
+        ),
+        (
+            (b'{"' + b"k" * 250 + b'":') * 25 + b"[" + b",".join([b"0"] * 20_000) + b"]" + b"}" * 25,
+            "json",
+            "is too large for how deep it is nested",
+        ),
+    ],
+    ids=["long JSON key", "long YAML key", "aliases of a long text", "wide below deep keys"],
+)
+def test_small_text_that_would_fill_the_memory_is_refused(data: bytes, media: str, said: str) -> None:
+    assert said in refused(data, media)

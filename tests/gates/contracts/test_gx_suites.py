@@ -107,6 +107,11 @@ def test_names_and_kwargs_are_those_of_the_installed_package() -> None:
         ),
         ("expect_column_to_exist", {"column": {"$PARAMETER": "x"}}, "can't be such a parameter"),
         (
+            "expect_column_values_to_not_be_null",
+            {"column": "a", "mostly": {"$PARAMETER": "x"}},
+            "can't be such a parameter",
+        ),
+        (
             "expect_column_values_to_be_between",
             {"column": "a", "min_value": {"$PARAMETER": "urn:great_expectations:stores:x"}},
             "can't be such a parameter",

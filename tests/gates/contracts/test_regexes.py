@@ -47,6 +47,7 @@ def test_what_re2_runs_is_accepted(pattern: str) -> None:
         ("[a", "is no regular expression"),
         ("\\", "is no regular expression"),
         ("a" * 1001, "the limit is 1000"),
+        ("(" * 400 + "a" + ")" * 400, "nested too deeply"),
     ],
 )
 def test_what_re2_lacks_is_told(pattern: str, reason: str) -> None:

@@ -56,14 +56,14 @@ def show_check(console: Console, check: Check) -> None:
         )
         return
     headline = Text(
-        f"{_SIGNS.get(result.outcome, '')} {result.outcome}", OUTCOME_STYLES.get(result.outcome, "")
+        f"{_SIGNS.get(result.outcome, '')} {_word(result.outcome)}", OUTCOME_STYLES.get(result.outcome, "")
     )
     headline.append(f"  {result.contract} version {result.version}", "name")
     headline.append(f" on {_data(result)}{_because(result.reason)}")
     console.print(headline)
-    console.print(
-        Text("  " + ", ".join(f"{number} {name}" for name, number in result.counts.items() if number), "dim")
-    )
+    counted = [(name, result.counts.get(name, 0)) for name in _ORDER]
+    said = ", ".join(f"{number} {_word(name)}" for name, number in counted if number)
+    console.print(Text(f"  {said} of {sum(result.counts.values())}", "dim"))
     shown = sorted(
         (each for each in result.checks if each.outcome != "passed"),
         key=lambda each: _ORDER.index(each.outcome),
@@ -79,7 +79,7 @@ def _table(checks: Sequence[Judged]) -> Table:
     for name in ("OUTCOME", "CHECK", "COLUMN", "OBSERVED", "BOUND", "WHY"):
         table.add_column(name, overflow="fold")
     for each in checks:
-        outcome = Text(each.outcome, OUTCOME_STYLES.get(each.outcome, ""))
+        outcome = Text(_word(each.outcome), OUTCOME_STYLES.get(each.outcome, ""))
         table.add_row(
             outcome.append("" if each.blocking else " (advisory)", "dim"),
             Text(each.id),
@@ -89,6 +89,10 @@ def _table(checks: Sequence[Judged]) -> Table:
             Text(each.reason or ""),
         )
     return table
+
+
+def _word(outcome: str) -> str:
+    return outcome.replace("_", " ")
 
 
 def _data(result: CheckOutcome) -> str:
