@@ -5,10 +5,14 @@ from collections.abc import Callable
 from typing import Annotated, Final, TypeVar
 
 import anyio
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 from fastapi import Query, Request
 
-POLL_SECONDS: Final = 0.15
+FIRST_POLL_SECONDS: Final = 0.15
+LAST_POLL_SECONDS: Final = 1.0
+WAITER_THREADS: Final = 4
+"""Those who wait look by turns of their own: any number of them leaves threads and connections to everybody else."""
 MAX_WAIT_SECONDS: Final = 30
 Wait = Annotated[
     int,
@@ -24,15 +28,30 @@ T = TypeVar("T")
 async def wait_for(request: Request, look: Callable[[], T | None], seconds: float) -> T | None:
     """What `look` gives as soon as it is not None; None when that takes longer or the client went away.
 
-    `look` is one short transaction, run in a thread each time.
+    `look` is one short transaction, run in a thread each time, the more rarely the longer it takes.
     """
     deadline = time.monotonic() + seconds
+    pause = FIRST_POLL_SECONDS
     while True:
         # Asked before each look: work must not be leased to somebody who is gone.
         if seconds and await request.is_disconnected():
             return None
-        found = await to_thread.run_sync(look)
+        found = await to_thread.run_sync(look, limiter=_limiter() if seconds else None)
         left = deadline - time.monotonic()
         if found is not None or left <= 0:
             return found
-        await anyio.sleep(min(POLL_SECONDS, left))
+        await anyio.sleep(min(pause, left))
+        pause = min(pause * 1.2, LAST_POLL_SECONDS)
+
+
+_limiters: RunVar[CapacityLimiter] = RunVar("shipworthy_waiters")
+
+
+def _limiter() -> CapacityLimiter:
+    """That of the running event loop; a limiter belongs to one."""
+    try:
+        return _limiters.get()
+    except LookupError:
+        limiter = CapacityLimiter(WAITER_THREADS)
+        _limiters.set(limiter)
+        return limiter
