@@ -13,6 +13,9 @@ LOCK := uv pip compile --quiet --universal --generate-hashes --no-emit-index-url
 # pytest's exit 5: a run without a test must not look like one that passed.
 REPORT := || { status=$$?; [ $$status -ne 5 ] || echo "No test was collected, which counts as a failure."; exit $$status; }
 
+# Tests start hundreds of processes; none should compile again what another has compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo install test test-live check format bench lock clean
@@ -28,8 +31,8 @@ install: $(VENV)/.projects ## Fill .venv with pinned requirements and both proje
 test: $(VENV)/.projects ## Run the tests on SQLite and on a PostgreSQL that they start (ARGS="-k name")
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS) $(REPORT)
 
-test-live: $(VENV)/.projects ## Run tests/live: real servers under load, killed, installed from wheels
-	$(BIN)/python -m pytest -m live $(ARGS) tests/live $(REPORT)
+test-live: $(VENV)/.projects $(VENV)/.demo ## Run tests/live: real servers under load, killed, installed from wheels
+	$(BIN)/python -m pytest -m live -n $(WORKERS) --no-loadscope-reorder $(ARGS) tests/live $(REPORT)
 
 check: $(VENV)/.projects ## Lint, formatting, types, import contracts, vendored files
 	$(BIN)/ruff check .
@@ -64,6 +67,7 @@ $(BIN)/pip:
 
 # Two stamps: an edit of pyproject.toml must not have pip look at seventy pinned packages again.
 $(VENV)/.requirements: requirements/live.txt | $(BIN)/pip
+	@echo "Filling $(VENV) with pinned packages. That takes some minutes, and is done once."
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/live.txt
 	@touch $@
 

@@ -8,23 +8,37 @@ from api import errors
 from api.middleware import RequestGuard
 from api.openapi import Application
 from api.routes import (
+    attempts,
     baselines,
     batch,
     blobs,
+    break_glass,
     contract_checks,
     contracts,
+    decision_proofs,
+    decisions,
+    evidence,
+    gates,
     health,
     lineage,
     log,
     pages_contract_checks,
     pages_contracts,
+    pages_decisions,
     pages_home,
+    pages_models,
     pages_session,
     pages_static,
     progress,
     reading,
+    reading_attempts,
     reading_contracts,
+    reading_decisions,
+    reading_gates,
     recording,
+    replays,
+    reviews,
+    waivers,
     work,
 )
 from api.services import Services
@@ -50,13 +64,33 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     for module in (health, recording, progress, batch, lineage, reading, log, blobs):
         app.include_router(module.router)
-    for part in (baselines, contract_checks, work):
+    for part in (baselines, contract_checks, evidence, reviews, waivers, work):
         app.include_router(part.router)
         app.include_router(part.reading)
     app.include_router(contracts.router)
     app.include_router(reading_contracts.router)
+    for gate_part in (
+        gates,
+        reading_gates,
+        decisions,
+        reading_decisions,
+        decision_proofs,
+        replays,
+        break_glass,
+    ):
+        app.include_router(gate_part.router)
+    app.include_router(attempts.router)
+    app.include_router(reading_attempts.router)
     app.state.sign_in_tries = SignInTries()
-    for pages in (pages_session, pages_home, pages_contract_checks, pages_contracts, pages_static):
+    for pages in (
+        pages_session,
+        pages_home,
+        pages_decisions,
+        pages_models,
+        pages_contract_checks,
+        pages_contracts,
+        pages_static,
+    ):
         app.include_router(pages.router)
     errors.install(app)
     app.add_middleware(RequestGuard, registry=services.registry)

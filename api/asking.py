@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from anyio import to_thread
@@ -11,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from api.auth import require_role
 from api.pages import JSON, dump
-from api.recording import idempotency_key, parse_json, read_fact
+from api.recording import idempotency_key, parse_json, read_fact, with_path
 from api.services import Services, services_of
 from models.actor import Actor, Role
 from models.errors import FieldProblem, IdempotencyKeyReused, InvalidInput
@@ -42,14 +43,19 @@ QUEUED: Final[dict[int | str, dict[str, Any]]] = {
 
 
 async def ask_for_work(
-    request: Request, kind: WorkKind, roles: tuple[Role, ...], model: type[V], prepare: Prepare[V]
+    request: Request,
+    kind: WorkKind,
+    roles: tuple[Role, ...],
+    model: type[V],
+    prepare: Prepare[V],
+    path: Mapping[str, str] = MappingProxyType({}),
 ) -> Response:
     """202 with the id. The same idempotency key with the same body gives what it asked for first, whatever was
-    recorded since."""
+    recorded since. `path` holds fields that the URL gives."""
     services = services_of(request)
     actor = await services.authenticator.actor(request)
     require_role(actor, *roles)
-    body = parse_json(await request.body())
+    body = with_path(parse_json(await request.body()), path)
     wanted = read_fact(body, model)
     key = idempotency_key(request.headers.get("idempotency-key"))
     content = _content(body)

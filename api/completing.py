@@ -6,14 +6,17 @@ from typing import Any
 
 from anyio import to_thread
 
+from api.check_results import require_checks_blob
 from api.recording import read_fact
 from api.schemas.work import Completion
 from api.services import Services
 from models.actor import Actor
 from models.errors import Conflict, FieldProblem, InvalidInput, ShipworthyError, WorkLeaseLost
+from models.evaluations.work import check_answers
 from models.kinds.baselines import BaselineContent
 from models.kinds.contracts import ContractChecked
 from models.kinds.registry import KINDS
+from models.kinds.statistics import Statistics
 from models.ledger.drafts import Draft, Item, make_draft
 from models.work.leases import check_held, give_back, lease_digest
 from models.work.queue import get_work
@@ -46,6 +49,7 @@ async def complete(services: Services, actor: Actor, id: str, given: Completion)
     check_held(item, given.lease)
     try:
         draft = await to_thread.run_sync(_draft, actor, item, given.lease, given.result, digest)
+        await require_checks_blob(services, actor, draft.fact, "/result")
         written = Item(
             (draft,),
             check=held_under_lock(item, given.lease, digest),
@@ -73,6 +77,11 @@ def _draft(actor: Actor, item: WorkItem, lease: str, result: Mapping[str, Any], 
         return make_draft(
             KINDS["contract.checked"], actor, body, checked, run_id=checked.run_id, idempotency_key=key
         )
+    if item.kind == WorkKind.STATISTICS:
+        kind = KINDS["statistics"]
+        found = read_fact(result, Statistics)
+        check_answers(item, found)
+        return make_draft(kind, actor, result, found, idempotency_key=key)
     measured = read_fact(result, BaselineContent)
     check_bytes(item, measured.data.manifest)
     body = baseline_body(item, result, digest)

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 from gates.contracts.compiling import compile_contract
 from gates.contracts.document import read_contract
 from gates.contracts.linting import lint_contract
-from gates.contracts.problems import ContractError, Problem
 from gates.contracts.suite import CompiledContract
+from gates.documents.problems import DocumentError, Problem
 from models.errors import FieldProblem, InvalidInput
 from shipworthy.formats.digests import sha256_digest
 
@@ -57,7 +57,7 @@ class ReadContract:
 
 
 def read(data: bytes, content_type: str | None) -> ReadContract:
-    """Raises ContractError for bytes that are no contract, InvalidInput for another kind of content."""
+    """Raises DocumentError for bytes that are no contract, InvalidInput for another kind of content."""
     media_type = _media_type(data, content_type)
     document = read_contract(data, MEDIA_TYPES[media_type])
     return ReadContract(
@@ -74,7 +74,7 @@ def read_for_publishing(data: bytes, content_type: str | None) -> ReadContract:
     """Raises InvalidInput, one problem for each place that has to be mended."""
     try:
         return read(data, content_type)
-    except ContractError as error:
+    except DocumentError as error:
         raise _refusal(error.problems) from error
 
 

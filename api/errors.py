@@ -36,10 +36,17 @@ STATUS: Final[Mapping[type[ShipworthyError], int]] = {
     errors.RunConflict: 409,
     errors.ModelVersionTaken: 409,
     errors.ContractMoved: 409,
+    errors.GateMoved: 409,
+    errors.TargetTaken: 409,
+    errors.GateClosed: 409,
+    errors.DecisionMoved: 409,
+    errors.AttemptEnded: 409,
+    errors.AttemptNotClosed: 409,
     errors.WorkLeaseLost: 409,
     errors.WorkEnded: 409,
     errors.SeparationOfDuties: 403,
     errors.BlobDigestMismatch: 422,
+    errors.TooManyWaits: 429,
     errors.Unavailable: 503,
     errors.WriteFailed: 500,
     errors.StartRefused: 500,
@@ -56,7 +63,8 @@ _HTTP_CODES: Final[Mapping[int, str]] = {
 
 _HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
     401: {"WWW-Authenticate": "Bearer"},
-    503: {"Retry-After": "1"},  # seconds
+    429: {"Retry-After": "2"},  # seconds
+    503: {"Retry-After": "1"},
 }
 
 _log: structlog.typing.FilteringBoundLogger = structlog.get_logger("api.errors")

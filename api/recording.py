@@ -57,6 +57,16 @@ def _depth(value: object) -> int:
     return MAX_DEPTH + 1
 
 
+def with_path(body: dict[str, Any], path: Mapping[str, str]) -> dict[str, Any]:
+    """The body with the fields that the URL gives (run id, digest). Raises InvalidInput when it says another value."""
+    for name, value in path.items():
+        if body.get(name, value) != value:
+            problem = FieldProblem(f"/{name}", "differs from the URL; leave it out of the body")
+            raise InvalidInput(f"the body's {name} is not the one in the URL", problems=[problem])
+        body[name] = value
+    return body
+
+
 def read_fact(body: Mapping[str, Any], model: type[V]) -> V:
     try:
         return model.model_validate(body)

@@ -40,6 +40,12 @@ def evidence_level(roles: Iterable[Role], granted: EvidenceLevel | None = None) 
     return EvidenceLevel.TRUSTED_RUNNER
 
 
+def weakest(levels: Iterable[EvidenceLevel]) -> EvidenceLevel:
+    """The weakest of them; the weakest there is of none."""
+    order = tuple(EvidenceLevel)
+    return max(levels, key=order.index, default=EvidenceLevel.SELF_REPORTED)
+
+
 @dataclass(frozen=True)
 class Actor:
     """The authenticated caller. `owner` is a pseudonym (see models/keys), None when no person is known;

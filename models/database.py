@@ -60,8 +60,8 @@ class Database:
             session.flush()
 
     @contextmanager
-    def read(self) -> Iterator[Session]:
-        """A read-only transaction over one state of the database; a write inside raises."""
+    def reading(self) -> Iterator[Connection]:
+        """A read-only transaction over one state of the database as a plain connection; a write inside raises."""
         with _available(), self.engine.connect() as connection:
             if self.dialect == "postgresql":
                 connection = connection.execution_options(
@@ -69,8 +69,14 @@ class Database:
                 )
             else:
                 connection = connection.execution_options(sqlite_begin="DEFERRED", sqlite_readonly=True)
-            with connection.begin(), Session(connection) as session:
-                yield session
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """`reading` as a session."""
+        with self.reading() as connection, Session(connection) as session:
+            yield session
 
     def dispose(self) -> None:
         self.engine.dispose()

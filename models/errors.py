@@ -118,6 +118,42 @@ class ContractMoved(Conflict):
     code = "contract_moved"
 
 
+class GateMoved(Conflict):
+    """A review, waiver or decision is about another version of a gate than the latest."""
+
+    code = "gate_moved"
+
+
+class TargetTaken(Conflict):
+    """Another gate stands before this model's target."""
+
+    code = "target_taken"
+
+
+class GateClosed(Conflict):
+    """A gate stands before what was asked for, and no decision that lets it pass is in force."""
+
+    code = "gate_closed"
+
+
+class DecisionMoved(Conflict):
+    """What a decision rests on changed while it was made, again and again; nothing was decided."""
+
+    code = "decision_moved"
+
+
+class AttemptEnded(Conflict):
+    """A result came for an attempt that is closed, abandoned or out of time."""
+
+    code = "attempt_ended"
+
+
+class AttemptNotClosed(Conflict):
+    """Statistics were asked for of an attempt whose results are not all there."""
+
+    code = "attempt_not_closed"
+
+
 class WorkLeaseLost(Conflict):
     """The work was taken over, cancelled or ended: what this worker says of it no longer counts."""
 
@@ -146,6 +182,12 @@ class Unavailable(ShipworthyError):
     """The service can't answer now (busy, database away, shutting down): nothing was stored, try again."""
 
     code = "unavailable"
+
+
+class TooManyWaits(ShipworthyError):
+    """More calls of this key wait for something at the same time than one key may."""
+
+    code = "too_many_waits"
 
 
 class WriteFailed(ShipworthyError):

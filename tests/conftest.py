@@ -1,12 +1,14 @@
 """Fixtures that every test may ask for: databases, real ones."""
 
 import itertools
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.databases import DatabaseUrls
+from tests.support.memory import roomy_memory
 from tests.support.postgres import SERVICE_ROLE, PostgresServer
 from tests.support.service import RunningService, running_service
 from tests.support.templates import prepare_template
@@ -14,6 +16,13 @@ from tests.support.templates import prepare_template
 _LIVE_FOLDER = Path(__file__).parent / "live"
 _TEMPLATE = "shipworthy_template"
 _numbers = itertools.count(1)
+
+
+def pytest_configure() -> None:
+    """Let `tmp_path` lie in memory; tests/live/test_durability.py takes the disk all the same."""
+    memory = roomy_memory()
+    if memory is not None:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -27,7 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
     """A server for each pytest process, so with xdist for each worker: nothing to agree on or to lock."""
-    server = PostgresServer.start()
+    server = PostgresServer.start(fsync=False, parent=roomy_memory())
     try:
         yield server
     finally:

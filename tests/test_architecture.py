@@ -13,7 +13,7 @@ _IMPORT_AND_REPORT = """
 import sys
 from importlib.abc import MetaPathFinder
 
-heavy = {"great_expectations", "mlflow", "pandas", "scipy", "sklearn"}
+heavy = {"duckdb", "great_expectations", "mlflow", "numpy", "pandas", "pyarrow", "scipy", "sklearn"}
 
 class Watch(MetaPathFinder):
     # Asked before each first import: sees also the import of something that isn't installed here.

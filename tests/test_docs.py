@@ -17,40 +17,49 @@ from tests.support.service import RunningService
 ROOT = Path(__file__).parent.parent
 
 
-def blocks(document: str, language: str) -> list[str]:
-    """The fenced code blocks of a document."""
-    text = (ROOT / document).read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-
-
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def test_readme_tour_runs_as_written(tmp_path: Path) -> None:
-    tour = blocks("README.md", "bash")
-    assert len(tour) >= 5
-    script = "\n".join(["set -euo pipefail", "trap 'kill $(jobs -p); wait' EXIT", *tour])
-    script = script.replace("8470", str(free_port()))
-    for folder in ("examples", "tests"):
-        (tmp_path / folder).symlink_to(ROOT / folder)
+def run_section(heading: str, folder: Path) -> str:
+    """What the commands of one section of the README print, in a folder that has only what they read."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    commands = re.findall(r"^```bash\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL)
+    assert len(commands) >= 3
+    script = "\n".join(["set -euo pipefail", "trap 'kill $(jobs -p) || true; wait' EXIT", *commands])
+    script = re.sub("8470|8471", str(free_port()), script)
+    for name in ("examples", "tests"):
+        (folder / name).symlink_to(ROOT / name)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SHIPWORTHY_")}
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
     done = subprocess.run(
         ["bash", "-c", script],
-        cwd=tmp_path,
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert '"schema": "shipworthy.lineage/1"' in done.stdout
-    assert "the image is named by a tag, which can be moved" in done.stdout
-    assert "✓ passed  taxi version 1" in done.stdout
+    return done.stdout
+
+
+def test_readme_leads_to_a_run_and_a_check_of_ones_own(tmp_path: Path) -> None:
+    told = run_section("A run of your own, data of your own", tmp_path)
+    assert "made by  me/first  completed" in told
+    assert "1 of 3 values of 'age' lie outside" in told
+    assert "not to be trained on: exit code 1" in told
+
+
+def test_readme_tour_runs_as_written(tmp_path: Path) -> None:
+    told = run_section("Five minutes", tmp_path)
+    assert '"schema": "shipworthy.lineage/1"' in told
+    assert "the image is named by a tag, which can be moved" in told
+    assert "✓ passed  taxi version 1" in told
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def mutations(body: Any) -> Iterator[Any]:
 def test_what_the_document_refuses_the_server_refuses(
     service: RunningService, document: dict[str, Any]
 ) -> None:
-    client, run_id = service.client("recorder"), new_run_id()
+    client, run_id = service.client("recorder", "evaluator"), new_run_id()
     assert (
         post(client, "/v1/runs", make_start(run_id=run_id, checkpoints=[make_checkpoint()])).status_code
         == 201

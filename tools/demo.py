@@ -19,6 +19,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from demo_contracts import check_months, lay_out
+from demo_gates import decide_releases, make_keys
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BIN: Final = Path(sys.executable).parent
@@ -48,10 +49,11 @@ def main() -> int:
     url = f"http://127.0.0.1:{port}"
     began = time.monotonic()
     lay_out(FOLDER / "taxi")
+    environ = {**os.environ, "SHIPWORTHY_URL": url, "SHIPWORTHY_DIR": str(FOLDER / "journal")}
+    environ.pop("SHIPWORTHY_TOKEN", None)
+    environ["PATH"] = f"{BIN}{os.pathsep}{environ.get('PATH', '')}"
+    tokens = make_keys(call, FOLDER / "service", environ)
     with service(port):
-        environ = {**os.environ, "SHIPWORTHY_URL": url, "SHIPWORTHY_DIR": str(FOLDER / "journal")}
-        environ.pop("SHIPWORTHY_TOKEN", None)
-        environ["PATH"] = f"{BIN}{os.pathsep}{environ.get('PATH', '')}"
         tell(
             "Check taxi months against a contract: February keeps it, the lockdown and a tenth of February don't"
         )
@@ -67,6 +69,8 @@ def main() -> int:
         call(["shipworthy", "runs"], environ)
         tell("What is the model made of?")
         call(["shipworthy", "lineage", "tumour-screening:1"], environ)
+        tell("May a version ship? One may, after a review; one fails on a slice; one waits for somebody")
+        decide_releases(call, FOLDER / "out", environ, tokens)
         tell("Is every record, hash and signature in order?")
         call(["shipworthy-server", "fsck", "--data", str(FOLDER / "service")], environ)
         tell(f"Done in {time.monotonic() - began:.0f} s")
@@ -114,19 +118,30 @@ def wait_until_ready(process: "subprocess.Popen[bytes]", port: int, log: Path) -
 
 
 def call(
-    command: list[str], environ: Mapping[str, str], *, expected: int = 0, capture: bool = False
+    command: list[str],
+    environ: Mapping[str, str],
+    *,
+    expected: int = 0,
+    capture: bool = False,
+    secret: bool = False,
 ) -> "subprocess.CompletedProcess[str]":
-    """Shows a command and runs it; ends the demo when its exit code is not the expected one."""
-    show(command)
+    """Shows a command and runs it; ends the demo when its exit code is not the expected one. Of a `secret` one neither
+    the command nor what it prints is shown."""
+    if not secret:
+        show(command)
     program = shutil.which(command[0], path=environ["PATH"])
     if program is None:
         raise SystemExit(f"{command[0]} is not installed; run `make install`")
-    output = subprocess.PIPE if capture else None
-    done = subprocess.run([program, *command[1:]], env=environ, check=False, stdout=output, text=True)
+    output = subprocess.PIPE if capture or secret else None
+    messages = subprocess.PIPE if secret else None
+    done = subprocess.run(
+        [program, *command[1:]], env=environ, check=False, stdout=output, stderr=messages, text=True
+    )
     if capture:
         print(done.stdout, end="", flush=True)
     if done.returncode != expected:
-        raise SystemExit(f"{shlex.join(command)} ended with {done.returncode}; the demo stops here.")
+        said = f": {done.stderr}" if done.stderr else ""
+        raise SystemExit(f"{shlex.join(command)} ended with {done.returncode}; the demo stops here{said}")
     return done
 
 
@@ -135,6 +150,8 @@ def show_urls(url: str) -> None:
         f"""
 The service goes on. Look at it, or use it from another terminal:
 
+  {url}/decisions
+  {url}/models/tumour-screening/versions/4
   {url}/contract-checks
   {url}/v1/models/tumour-screening/versions/1/lineage
   {url}/v1/runs

@@ -21,7 +21,9 @@ from api.loopback import assert_loopback
 from api.request_head import BoundedHead
 from api.services import Services, opened_services
 from api.settings import Settings, read_settings
-from api.workers.settings import WorkerSettings, parse_roots, require_packages
+from api.ticks.attempts import abandon_overdue
+from api.ticks.clock import ticking
+from api.workers.settings import WorkerSettings, missing_packages, parse_roots, require_packages
 from models.actor import Role
 from models.keys.administration import create_key
 from models.keys.store import list_keys
@@ -42,7 +44,7 @@ def serve(
     ] = False,
     root: RootOption = None,
 ) -> None:
-    """Run the service. With --root it also runs contract checks on that data, in a process beside it."""
+    """Run the service. In a process beside it runs statistics of evaluations and, with --root, contract checks."""
     # uvicorn drains and then raises the signal anew: by default that would end the process before it closes
     # the ledger, and as if it had been killed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -70,12 +72,13 @@ def serve(
                 timeout_keep_alive=75,
             )
             worker = None
-            if roots:
+            if roots or not missing_packages():
                 worker = EmbeddedWorker(services, _worker_settings(settings, host, bound, roots))
                 worker.start()
             _spare_collector()
             try:
-                _Server(config, worker).run([listener])
+                with ticking(lambda now: abandon_overdue(services.database, services.ledger, now)):
+                    _Server(config, worker).run([listener])
             finally:
                 if worker is not None:
                     worker.stop()

@@ -1,4 +1,4 @@
-"""`shipworthy-server worker`: runs contract checks for a service, beside it or near the data."""
+"""`shipworthy-server worker`: runs contract checks and statistics for a service, beside it or near the data."""
 
 import os
 import sys
@@ -40,11 +40,12 @@ def worker(
     ] = False,
     log_level: Annotated[str, typer.Option(envvar="SHIPWORTHY_LOG_LEVEL", hidden=True)] = "info",
 ) -> None:
-    """Run contract checks for a service.
+    """Run contract checks and statistics of evaluations for a service.
 
-    Claims checks over HTTP and needs no database. The key comes from SHIPWORTHY_TOKEN and has the role worker; make it
-    with: shipworthy-server keys create --role worker. Each check runs in a process of its own that is ended at its
-    limits. Stop it with Ctrl-C or SIGTERM: running checks get 20 s to finish, then another worker takes them over.
+    Claims work over HTTP and needs no database; without --root it takes statistics alone. The key comes from
+    SHIPWORTHY_TOKEN and has the role worker; make it with: shipworthy-server keys create --role worker. Each piece of
+    work runs in a process of its own that is ended at its limits. Stop it with Ctrl-C or SIGTERM: what runs gets 20 s
+    to finish, then another worker takes it over.
     """
     with told_plainly():
         settings = WorkerSettings(
@@ -58,17 +59,16 @@ def worker(
             log_level=log_level,
         )
         require_packages()
-    if not settings.roots:
-        fail("name what checks may read: --root NAME=PATH, for instance --root taxi=/data/taxi")
     if not os.environ.get("SHIPWORTHY_TOKEN", "").strip():
         fail(
             "put the worker's key into SHIPWORTHY_TOKEN; have one made with: shipworthy-server keys create "
             "--role worker"
         )
-    noun = "check" if slots == 1 else "checks"
+    noun = "piece" if slots == 1 else "pieces"
+    checks = f"checks on the roots {', '.join(sorted(settings.roots))} and " if settings.roots else ""
     print(  # noqa: T201 - a command speaks to a person
-        f"The worker takes checks from {settings.url} on the roots {', '.join(sorted(settings.roots))}: "
-        f"{slots} {noun} at a time, each with {memory} and {time_limit}.",
+        f"The worker takes {checks}statistics of evaluations from {settings.url}: {slots} {noun} of work at a time, "
+        f"each with {memory} and {time_limit}.",
         file=sys.stderr,
         flush=True,
     )

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from api.auth import require_role
+from api.check_results import require_checks_blob
 from api.errors import STATUS
 from api.recording import Recorder, idempotency_key, parse_json, read_fact
 from api.routes.recording import answer_of
@@ -93,7 +94,9 @@ async def append_batch(request: Request) -> Response:
             if place % TURN_LINES == 0:
                 await asyncio.sleep(0)
             try:
-                chunk.append((number, _item(recorder, actor, line)))
+                item = _item(recorder, actor, line)
+                await require_checks_blob(services, actor, item.drafts[0].fact, "/body")
+                chunk.append((number, item))
             except ShipworthyError as error:
                 answers.append(_refusal(number, error))
         await flush()
@@ -133,6 +136,9 @@ def _item(recorder: Recorder, actor: Actor, line: bytes) -> Item:
         # Else anybody's own report could pass for the result of a check that a worker is still at.
         message = "names work, whose result is handed in with POST /v1/work/{id}:complete; leave it out"
         raise InvalidInput(f"/body/check {message}", problems=[FieldProblem("/body/check", message)])
+    if kind.name == "evaluation.completed" and given.body.get("attempt") is not None:
+        message = "names an attempt, whose results come with POST /v1/evaluations alone"
+        raise InvalidInput(f"/body/attempt {message}", problems=[FieldProblem("/body/attempt", message)])
     return recorder.item(given.kind, actor, given.body, idempotency_key(given.key))
 
 

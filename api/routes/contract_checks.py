@@ -11,7 +11,7 @@ from sqlmodel import Session
 from starlette.responses import JSONResponse
 
 from api.asking import QUEUED, ask_for_work
-from api.auth import require_role
+from api.cancelling import cancel
 from api.dependencies import READING, CurrentActor
 from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_cursor, decode_position, dump, extended, page
 from api.routes.recording import recorded
@@ -20,17 +20,16 @@ from api.schemas.work import CheckRequest, work_json
 from api.services import Services, services_of
 from api.waiting import Wait, wait_for
 from models.actor import Actor, Role
-from models.contracts.queries import CHECK_NOT_FOUND, CheckLine, CurrentContract, get_contract, list_results
+from models.contracts.checks import get_check as read_check
+from models.contracts.queries import CheckLine, CurrentContract, get_contract, list_results
 from models.contracts.targets import find_target
-from models.errors import ContractMoved, FieldProblem, InvalidInput, NotFound
+from models.errors import ContractMoved, FieldProblem, InvalidInput
 from models.fields import Digest, instant_text
 from models.kinds.contracts import ContractName, Outcome
-from models.ledger.record_queries import get_record
 from models.lineage.marks import Mark, marks_at
 from models.lineage.run_queries import require_run
-from models.work.queue import cancel_work, get_work, list_work
-from models.work.states import ENDED, WorkItem, WorkKind
-from shipworthy.formats.digests import is_digest
+from models.work.queue import list_work
+from models.work.states import ENDED, WorkKind
 from shipworthy.formats.times import parse_instant
 
 router = APIRouter(tags=["contract checks"])
@@ -60,11 +59,7 @@ async def ask_for_check(request: Request) -> Response:
 )
 async def cancel_check(id: CheckId, request: Request) -> Response:
     """A worker that is at it hears of it when it renews its lease."""
-    services = services_of(request)
-    actor = await services.authenticator.actor(request)
-    require_role(actor, *MAY_ASK)
-    item = await to_thread.run_sync(_cancelled, services, actor, id)
-    return JSONResponse(work_json(item, datetime.now(UTC)))
+    return await cancel(request, id, WorkKind.CONTRACT_CHECK, MAY_ASK)
 
 
 @reading.get(
@@ -118,7 +113,7 @@ async def get_check(id: CheckId, request: Request, actor: CurrentActor, wait: Wa
         found = _check(services, actor, id)
         return found if found["state"] in ENDED else None
 
-    found = await wait_for(request, ended, wait)
+    found = await wait_for(request, actor, ended, wait)
     if found is None:
         found = await to_thread.run_sync(_check, services, actor, id)
     return JSONResponse(found)
@@ -175,35 +170,21 @@ def _object(contract: CurrentContract, wanted: str | None) -> str:
     raise InvalidInput(f"/object {message}", problems=[FieldProblem("/object", message)])
 
 
-def _cancelled(services: Services, actor: Actor, id: str) -> WorkItem:
-    with services.database.connection() as connection:
-        return cancel_work(connection, actor.namespace, id, WorkKind.CONTRACT_CHECK, datetime.now(UTC))
-
-
 def _check(services: Services, actor: Actor, id: str) -> dict[str, Any]:
     """Raises NotFound."""
-    now = datetime.now(UTC)
     with services.database.read() as session:
-        if is_digest(id):
-            shown: dict[str, Any] = {"id": id, "kind": WorkKind.CONTRACT_CHECK, "state": "done", "record": id}
-        else:
-            item = get_work(session.connection(), actor.namespace, id, WorkKind.CONTRACT_CHECK)
-            shown = work_json(item, now) | {"request": json.loads(item.request)}
-        shown |= {"result": None, "evidence_level": None, "position": None, "marks": []}
-        if shown["record"] is None:
-            return shown
-        stored = get_record(session, actor.namespace, shown["record"])
-        if stored.line.kind != "contract.checked":
-            raise NotFound(CHECK_NOT_FOUND)
-        position = stored.line.position
-        marks = marks_at(session, actor.namespace, [position])
-    shown |= {
-        "result": json.loads(stored.payload)["body"],
-        "evidence_level": stored.line.level,
-        "position": position,
-        "marks": marks_json(marks.get(position, [])),
+        found = read_check(session, actor.namespace, id)
+    result = found.result
+    if found.work is None:
+        shown: dict[str, Any] = {"id": id, "kind": WorkKind.CONTRACT_CHECK, "state": "done", "record": id}
+    else:
+        shown = work_json(found.work, datetime.now(UTC)) | {"request": json.loads(found.work.request)}
+    return shown | {
+        "result": None if result is None else result.body,
+        "evidence_level": None if result is None else result.level,
+        "position": None if result is None else result.position,
+        "marks": [] if result is None else marks_json(result.marks),
     }
-    return shown
 
 
 def _line(row: CheckLine, marks: list[Mark]) -> str:

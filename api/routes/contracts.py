@@ -20,7 +20,7 @@ from api.pages import (
 )
 from api.recording import Recorder
 from api.services import Services, services_of
-from gates.contracts.problems import ContractError
+from gates.documents.problems import DocumentError
 from models.actor import Actor, Role
 from models.contracts.queries import (
     CurrentContract,
@@ -206,7 +206,7 @@ def _answer(contract: ReadContract, document: dict[str, Any], position: int, cre
 def _linted(data: bytes, content_type: str | None) -> dict[str, Any]:
     try:
         contract = read(data, content_type)
-    except ContractError as error:
+    except DocumentError as error:
         problems = [problem_json(each) for each in error.problems[:MAX_PROBLEMS]]
         return {"ok": False, "format": None, "problems": problems, "objects": [], "not_evaluated": []}
     return {

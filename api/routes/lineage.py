@@ -10,9 +10,8 @@ from api.dependencies import READING, CurrentActor
 from api.services import services_of
 from models.actor import Actor
 from models.errors import FieldProblem, InvalidInput
-from models.lineage.documents import NOW, Question, position_at
-from models.lineage.lineage import lineage_of_run, lineage_of_version
-from models.lineage.traversal import Direction
+from models.lineage.lineage import lineage_of
+from models.lineage.question import NOW, Direction, Question, VersionName, position_at
 from shipworthy.formats.times import parse_instant
 
 router = APIRouter(tags=["lineage"], dependencies=READING)
@@ -46,10 +45,9 @@ def get_version_lineage(
 ) -> Response:
     """Ingredients, upstream runs, checkpoints, evaluations, what is missing or weak, and where each record stands
     in the log."""
-    with services_of(request).database.read() as session:
-        connection = session.connection()
+    with services_of(request).database.reading() as connection:
         question = _question(connection, actor, depth, direction, as_of, proof)
-        return _json(lineage_of_version(connection, question, registry, model, version))
+        return _json(lineage_of(connection, question, VersionName(registry, model, version)))
 
 
 @router.get("/v1/runs/{run_id}/lineage", response_class=Response, summary="Lineage of a run")
@@ -63,11 +61,9 @@ def get_run_lineage(
     proof: Proof = False,
 ) -> Response:
     """As for a model version; `next` of an answer leads here."""
-    with services_of(request).database.read() as session:
-        connection = session.connection()
-        return _json(
-            lineage_of_run(connection, _question(connection, actor, depth, direction, as_of, proof), run_id)
-        )
+    with services_of(request).database.reading() as connection:
+        question = _question(connection, actor, depth, direction, as_of, proof)
+        return _json(lineage_of(connection, question, run_id))
 
 
 def _question(

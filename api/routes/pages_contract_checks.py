@@ -22,14 +22,12 @@ from api.web.list_view import Row, list_verdict, result_row, work_row, worst_fir
 from api.web.verdicts import CheckRun
 from api.web.viewers import CurrentViewer
 from api.web.words import OUTCOMES
-from models.contracts.queries import CHECK_NOT_FOUND, list_results
-from models.errors import NotFound
+from models.contracts.checks import Check, get_check
+from models.contracts.queries import list_results
 from models.kinds.contracts import Outcome
-from models.ledger.record_queries import get_record
 from models.lineage.marks import marks_at
-from models.work.queue import cancel_work, get_work, list_work
-from models.work.states import WorkKind, WorkState
-from shipworthy.formats.digests import is_digest
+from models.work.queue import cancel_work, list_work
+from models.work.states import WorkItem, WorkKind, WorkState
 
 router = APIRouter(include_in_schema=False)
 
@@ -92,7 +90,7 @@ def show_check(
 ) -> Response:
     """By the id of its work, or by the digest of a record that was made elsewhere."""
     with services_of(request).database.read() as session:
-        run = read_run(session, viewer.actor.namespace, id)
+        run = run_of(id, get_check(session, viewer.actor.namespace, id))
     values = {
         "run": run,
         "shown": view(run, outcome),
@@ -126,15 +124,32 @@ def rows_without_result(session: Session, namespace: str) -> list[Row]:
     ]
 
 
-def read_run(session: Session, namespace: str, id: str) -> CheckRun:
-    """At most three statements. Raises NotFound."""
-    if is_digest(id):
-        return _with_result(session, namespace, CheckRun(id, "done", "", 0, "", "", record=id))
-    item = get_work(session.connection(), namespace, id, WorkKind.CONTRACT_CHECK)
+def run_of(id: str, found: Check) -> CheckRun:
+    """What pages show of a check; a result tells what was checked, before there is one the request does."""
+    run = CheckRun(id, "done", "", 0, "", "") if found.work is None else _asked(found.work)
+    if found.result is None:
+        return run
+    body = found.result.body
+    return replace(
+        run,
+        contract=body["contract"]["name"],
+        version=body["contract"]["version"],
+        root=body["data"]["root"],
+        path=body["data"]["path"],
+        table=body["object"],
+        parameters=body.get("parameters", {}),
+        record=found.result.record,
+        result=body,
+        evidence_level=found.result.level,
+        marks=found.result.marks,
+    )
+
+
+def _asked(item: WorkItem) -> CheckRun:
     state, reason = item.state_at(datetime.now(UTC))
     request: Mapping[str, Any] = json.loads(item.request)
-    run = CheckRun(
-        id=id,
+    return CheckRun(
+        id=item.id,
         state=str(state),
         contract=request["contract"]["name"],
         version=request["contract"]["version"],
@@ -146,27 +161,4 @@ def read_run(session: Session, namespace: str, id: str) -> CheckRun:
         progress_total=item.progress_total,
         progress_text=item.progress_text,
         reason=reason,
-        record=item.record,
-    )
-    return run if item.record is None else _with_result(session, namespace, run)
-
-
-def _with_result(session: Session, namespace: str, run: CheckRun) -> CheckRun:
-    assert run.record is not None
-    stored = get_record(session, namespace, run.record)
-    if stored.line.kind != "contract.checked":
-        raise NotFound(CHECK_NOT_FOUND)
-    body: Mapping[str, Any] = json.loads(stored.payload)["body"]
-    marks = marks_at(session, namespace, [stored.line.position])
-    return replace(
-        run,
-        contract=body["contract"]["name"],
-        version=body["contract"]["version"],
-        root=body["data"]["root"],
-        path=body["data"]["path"],
-        table=body["object"],
-        parameters=body.get("parameters", {}),
-        result=body,
-        evidence_level=stored.line.level,
-        marks=marks.get(stored.line.position, ()),
     )

@@ -4,17 +4,19 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 import orjson
+from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from api.auth import require_role
-from api.recording import Recorder, idempotency_key, parse_json
+from api.recording import Recorder, idempotency_key, parse_json, with_path
 from api.schemas.runs import RunRequest
-from api.services import services_of
-from models.errors import FieldProblem, InvalidInput, ShipworthyError
+from api.services import Services, services_of
+from models.actor import Actor
+from models.errors import ShipworthyError
 from models.kinds import facts, runs
 from models.kinds.registry import KINDS
-from models.ledger.drafts import Stored
+from models.ledger.drafts import Item, Stored
 
 router = APIRouter(tags=["recording"])
 
@@ -84,19 +86,23 @@ def answer_of(stored: tuple[Stored, ...], run_id: str | None) -> dict[str, Any]:
     return answer
 
 
-async def record(kind: str, request: Request, path: dict[str, str]) -> Response:
-    """Appends one body of this kind; `path` holds fields that the URL gives (run id, digest)."""
+async def record(
+    kind: str,
+    request: Request,
+    path: dict[str, str],
+    *,
+    examine: Callable[[Services, Actor, Item], None] | None = None,
+) -> Response:
+    """Appends one body of this kind; `path` holds fields that the URL gives (run id, digest). `examine` looks, in a
+    thread, at what no database knows, and refuses by raising."""
     services = services_of(request)
     actor = await services.authenticator.actor(request)
     require_role(actor, *sorted(KINDS[kind].roles))
-    body = parse_json(await request.body())
-    for name, value in path.items():
-        if body.get(name, value) != value:
-            problem = FieldProblem(f"/{name}", "differs from the URL; leave it out of the body")
-            raise InvalidInput(f"the body's {name} is not the one in the URL", problems=[problem])
-        body[name] = value
+    body = with_path(parse_json(await request.body()), path)
     key = idempotency_key(request.headers.get("idempotency-key"))
     item = Recorder(services.ring.pepper).item(kind, actor, body, key)
+    if examine is not None:
+        await to_thread.run_sync(examine, services, actor, item)
     (outcome,) = await services.ledger.append_all([item])
     if isinstance(outcome, ShipworthyError):
         raise outcome
@@ -186,18 +192,6 @@ async def add_snapshot(request: Request) -> Response:
 )
 async def add_verification(digest: str, request: Request) -> Response:
     return await record("checkpoint.verified", request, {"checkpoint": digest})
-
-
-@router.post(
-    "/v1/evaluations",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(facts.EvaluationCompleted),
-    summary="Record measurements of an artifact or checkpoint",
-)
-async def add_evaluation(request: Request) -> Response:
-    return await record("evaluation.completed", request, {})
 
 
 @router.post(

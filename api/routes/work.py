@@ -1,17 +1,20 @@
 """Work over HTTP: workers claim it, say how far they are, and hand in what came of it."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from anyio import to_thread
 from fastapi import APIRouter, Path, Request, Response
+from sqlmodel import Session
 from starlette.responses import JSONResponse
 
 from api.auth import require_role
+from api.cancelling import cancel
 from api.completing import complete
 from api.dependencies import READING, CurrentActor
-from api.pages import json_response
+from api.pages import dump, json_response
 from api.recording import parse_json, read_fact
 from api.routes.recording import documented
 from api.schemas.work import Claim, Completion, Renewal, work_json
@@ -20,13 +23,26 @@ from api.waiting import Wait, wait_for
 from models.actor import Actor, Role
 from models.contracts.queries import get_baseline, get_contract
 from models.errors import ContractMoved, ShipworthyError, Unavailable
-from models.work.leases import Claimed, Progress, claim_work, give_back, renew_work
-from models.work.queue import get_work, may_claim
+from models.evaluations.inputs import resolve_inputs
+from models.evaluations.work import work_request
+from models.fields import Value
+from models.kinds.registry import KINDS
+from models.work.leases import (
+    Claimed,
+    Progress,
+    claim_work,
+    give_back,
+    lease_digest,
+    renew_work,
+    set_request,
+)
+from models.work.queue import get_work, held, may_claim
 from models.work.states import ENDED, LEASE_SECONDS, WorkKind
 
 router = APIRouter(tags=["work"])
 reading = APIRouter(tags=["work"], dependencies=READING)
 
+V = TypeVar("V", bound=Value)
 WorkId = Annotated[str, Path(max_length=64)]
 
 
@@ -43,11 +59,8 @@ WorkId = Annotated[str, Path(max_length=64)]
 async def claim(request: Request) -> Response:
     """The oldest work of these kinds whose data lies under one of these roots, with all that it needs. Work whose
     lease ended is taken over."""
-    services = services_of(request)
-    actor = await services.authenticator.actor(request)
-    require_role(actor, Role.WORKER)
-    wanted = read_fact(parse_json(await request.body()), Claim)
-    found = await wait_for(request, lambda: _claimed(services, actor, wanted), wanted.wait_seconds)
+    services, actor, wanted = await _told(request, Claim)
+    found = await wait_for(request, actor, lambda: _claimed(services, actor, wanted), wanted.wait_seconds)
     return Response(status_code=204) if found is None else json_response(found)
 
 
@@ -59,10 +72,7 @@ async def claim(request: Request) -> Response:
 )
 async def renew(id: WorkId, request: Request) -> Response:
     """`cancelled` says to stop: nobody waits for the result."""
-    services = services_of(request)
-    actor = await services.authenticator.actor(request)
-    require_role(actor, Role.WORKER)
-    given = read_fact(parse_json(await request.body()), Renewal)
+    services, actor, given = await _told(request, Renewal)
     cancelled = await to_thread.run_sync(_renewed, services, actor, id, given)
     return JSONResponse({"cancelled": cancelled, "lease_seconds": LEASE_SECONDS})
 
@@ -75,11 +85,19 @@ async def renew(id: WorkId, request: Request) -> Response:
 )
 async def complete_work(id: WorkId, request: Request) -> Response:
     """A result becomes a record at the level of the worker's key. The same result again gives the first answer."""
-    services = services_of(request)
-    actor = await services.authenticator.actor(request)
-    require_role(actor, Role.WORKER)
-    given = read_fact(parse_json(await request.body()), Completion)
+    services, actor, given = await _told(request, Completion)
     return JSONResponse(await complete(services, actor, id, given))
+
+
+@router.post(
+    "/v1/work/{id}:cancel",
+    response_class=JSONResponse,
+    summary="Cancel the making of a baseline that has not ended",
+)
+async def cancel_work(id: WorkId, request: Request) -> Response:
+    """A worker that is at it hears of it when it renews its lease. Checks have a call of their own."""
+    roles = tuple(sorted(KINDS["baseline.published"].roles))
+    return await cancel(request, id, WorkKind.BASELINE, roles)
 
 
 @reading.get("/v1/work/{id}", response_class=Response, summary="How far work is and what came of it")
@@ -92,10 +110,18 @@ async def get_one_work(id: WorkId, request: Request, actor: CurrentActor, wait: 
         found = _work(services, actor, id)
         return found if found["state"] in ENDED else None
 
-    found = await wait_for(request, ended, wait)
+    found = await wait_for(request, actor, ended, wait)
     if found is None:
         found = await to_thread.run_sync(_work, services, actor, id)
     return JSONResponse(found)
+
+
+async def _told(request: Request, model: type[V]) -> tuple[Services, Actor, V]:
+    """A worker and what it says. Raises TokenMissing, TokenInvalid, RoleMissing, InvalidJson, InvalidInput."""
+    services = services_of(request)
+    actor = await services.authenticator.actor(request)
+    require_role(actor, Role.WORKER)
+    return services, actor, read_fact(parse_json(await request.body()), model)
 
 
 def _claimed(services: Services, actor: Actor, wanted: Claim) -> str | None:
@@ -103,14 +129,16 @@ def _claimed(services: Services, actor: Actor, wanted: Claim) -> str | None:
     while True:
         now = datetime.now(UTC)
         with services.database.read() as session:
-            if not may_claim(session.connection(), actor.namespace, wanted.kinds, wanted.roots, now):
+            if not _may_claim(session, actor, wanted, now):
                 return None
         with services.database.connection() as connection:
-            found = claim_work(connection, actor.namespace, wanted.kinds, wanted.roots, actor.key_id, now)
+            found = claim_work(
+                connection, actor.namespace, wanted.kinds, wanted.roots, actor.key_id, now, wanted.lease
+            )
         if found is None:
             return None
         try:
-            return _answer(found, _inputs(services, actor, found))
+            return _answer(*_with_inputs(services, actor, found))
         except Unavailable as error:
             # Nothing is wrong with the work: whoever asks next gets it.
             with services.database.connection() as connection:
@@ -120,6 +148,13 @@ def _claimed(services: Services, actor: Actor, wanted: Claim) -> str | None:
             # What it needs is gone or was replaced: no worker can do it, and the next piece is looked at.
             with services.database.connection() as connection:
                 give_back(connection, actor.namespace, found.id, found.lease, error.detail, False, now)
+
+
+def _may_claim(session: Session, actor: Actor, wanted: Claim, now: datetime) -> bool:
+    before = (
+        () if wanted.lease is None else (held(actor.namespace, actor.key_id, lease_digest(wanted.lease)),)
+    )
+    return may_claim(session.connection(), actor.namespace, wanted.kinds, wanted.roots, now, *before)
 
 
 def _answer(found: Claimed, inputs: str) -> str:
@@ -136,10 +171,26 @@ def _answer(found: Claimed, inputs: str) -> str:
     return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
 
 
+def _with_inputs(services: Services, actor: Actor, found: Claimed) -> tuple[Claimed, str]:
+    """Raises NotFound, ContractMoved, AttemptNotClosed."""
+    if found.kind == WorkKind.STATISTICS:
+        return _with_evaluations(services, actor, found)
+    return found, _inputs(services, actor, found) if found.kind == WorkKind.CONTRACT_CHECK else "{}"
+
+
+def _with_evaluations(services: Services, actor: Actor, found: Claimed) -> tuple[Claimed, str]:
+    """The evaluations that the statistics are made of, kept with the work: its result has to name them."""
+    asked = json.loads(found.request)
+    with services.database.read() as session:
+        resolved = resolve_inputs(session, actor.namespace, asked["attempt"], asked["incumbent"])
+    request = dump(work_request(asked["attempt"], asked["incumbent"], resolved.rests_on))
+    with services.database.connection() as connection:
+        set_request(connection, actor.namespace, found.id, found.lease, request)
+    return replace(found, request=request), dump(resolved.inputs)
+
+
 def _inputs(services: Services, actor: Actor, found: Claimed) -> str:
     """Raises NotFound, ContractMoved."""
-    if found.kind != WorkKind.CONTRACT_CHECK:
-        return "{}"
     request = json.loads(found.request)
     contract = request["contract"]
     with services.database.read() as session:

@@ -5,7 +5,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from models.fields import Label
-from models.kinds.facts import EvaluationFact, ModelVersionFact
+from models.kinds.evaluations import EvaluationFact
+from models.kinds.facts import ModelVersionFact
 from models.kinds.runs import KEPT, RunRegistered
 
 

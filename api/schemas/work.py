@@ -84,21 +84,26 @@ class BaselineRequest(Target):
         return self
 
 
+Lease = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="the token that the claim answered")]
+
+
 class Claim(Value):
-    """What a worker can do, where it can read, and how long it waits for work."""
+    """What a worker can do, where it can read, and how long it waits for work. Without roots it gets work that reads
+    none, such as statistics."""
 
     kinds: Annotated[list[Annotated[WorkKind, LAX]], Field(min_length=1, max_length=10)]
-    roots: Annotated[list[Identifier], Field(min_length=1, max_length=1000)]
+    roots: Annotated[list[Identifier], Field(max_length=1000)]
     wait_seconds: Annotated[float, Field(ge=0, le=MAX_WAIT_SECONDS)] = 0
+    lease: Lease | None = Field(
+        default=None,
+        description="a random token that the worker chose: sent again, it gives the work that it gave before",
+    )
 
 
 class ReportedProgress(Value):
     done: Count | None = None
     total: Count | None = None
     text: Annotated[str, Field(max_length=256, pattern=LINE_PATTERN)] | None = None
-
-
-Lease = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="the token that the claim answered")]
 
 
 class Renewal(Value):

@@ -19,6 +19,22 @@ def contracts(**filters: str | None) -> str:
     return _with_query("/contracts", filters)
 
 
+def decision(digest: str) -> str:
+    return f"/decisions/{_part(digest)}"
+
+
+def decisions(**filters: str | None) -> str:
+    return _with_query("/decisions", filters)
+
+
+def decision_bundle(digest: str) -> str:
+    return f"/v1/decisions/{_part(digest)}/bundle"
+
+
+def gate_version(name: str, version: int | str) -> str:
+    return _with_query(f"/v1/gates/{_part(name)}/versions/{_part(str(version))}", {"raw": "1"})
+
+
 def search(text: str) -> str:
     return _with_query("/search", {"q": text})
 
@@ -60,7 +76,12 @@ def artifacts_of_run(run_id: str) -> str:
 
 
 def model_version(model: str, version: str, registry: str) -> str:
-    path = f"/v1/models/{_part(model)}/versions/{_part(version)}"
+    path = f"/models/{_part(model)}/versions/{_part(version)}"
+    return _with_query(path, {"registry": None if registry == "default" else registry})
+
+
+def lineage(model: str, version: str, registry: str) -> str:
+    path = f"/v1/models/{_part(model)}/versions/{_part(version)}/lineage"
     return _with_query(path, {"registry": None if registry == "default" else registry})
 
 

@@ -1,6 +1,5 @@
 """From claimed work to the result that is posted: data opened and hashed, checked in a child, hashed again."""
 
-import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,17 +8,9 @@ from typing import Any, Final
 from api.workers.children import Watch, run_child
 from api.workers.client import Claim
 from api.workers.data import Data, opened_data
-from api.workers.failures import (
-    CRASHED,
-    DATA_CHANGED,
-    KILLED,
-    MEMORY_LIMIT,
-    PROCESSOR_LIMIT,
-    TIME_LIMIT,
-    WorkFailed,
-)
+from api.workers.failures import DATA_CHANGED, ENDED_BY_ITS_DATA, WorkFailed
 from api.workers.folders import private_folder
-from api.workers.limits import ChildLimits
+from api.workers.limits import limits_of
 from api.workers.settings import WorkerSettings
 from models.work.states import WorkKind
 from shipworthy.formats.digests import sha256_digest
@@ -28,8 +19,6 @@ from shipworthy.formats.times import format_instant
 
 _SEEN_BY_ENGINE: Final = ("rows", "schema_digest", "footer_digest")
 _ENGINE: Final = {"name": "duckdb", "versions": {}}
-_ENDED_BY_ITS_DATA: Final = frozenset({MEMORY_LIMIT, TIME_LIMIT, PROCESSOR_LIMIT, CRASHED, KILLED})
-"""What ends a check on known bytes: that is an answer about them, recorded with the outcome "error"."""
 
 Json = Any
 Result = dict[str, Json]
@@ -58,15 +47,6 @@ def _require_snapshot(request: Mapping[str, Json], data: Data) -> None:
             f"the data under root {data.root} at {data.path} is not the snapshot that was asked for: it has digest "
             f"{found}, not {wanted}. Record it as a new snapshot, or put the old data back.",
         )
-
-
-def limits_of(settings: WorkerSettings, folder: Path) -> ChildLimits:
-    """A check that writes temporary files to `folder` leaves others half of that disk."""
-    disk = shutil.disk_usage(folder).free // 2
-    # The wall clock ends a check first; processor time is for the case that nobody is there to look at a clock.
-    return ChildLimits(
-        settings.memory_bytes, settings.time_seconds * settings.threads + 10, settings.threads, disk
-    )
 
 
 def _contract_check(claim: Claim, settings: WorkerSettings, data: Data, folder: Path, watch: Watch) -> Result:
@@ -113,7 +93,7 @@ def _run(
     try:
         return _child(task, settings, data, folder, watch), None
     except WorkFailed as error:
-        if error.code not in _ENDED_BY_ITS_DATA:
+        if error.code not in ENDED_BY_ITS_DATA:
             raise
         return {}, error.message
 

@@ -7,17 +7,18 @@ the files itself. It has no environment, no name of a file, and a folder that is
 import json
 import os
 import signal
+import socket
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from importlib.metadata import version
-from multiprocessing.connection import Connection
-from multiprocessing.reduction import recv_handle
 from pathlib import Path
 from typing import Any, Final
 
 from api.workers.failures import CRASHED, MEMORY_LIMIT, WORK_REFUSED
+from api.workers.frames import framed, read_descriptor, read_frame
 from api.workers.limits import ChildLimits, limit_this_process
 
 OUTPUT: Final = "output"
@@ -29,12 +30,12 @@ Task = Mapping[str, Any]
 Answer = dict[str, Any]
 
 
-def serve(connection: Connection, folder: str) -> None:
+def serve(connection: socket.socket, folder: str) -> None:
     """The whole life of the process; `folder` is private to it."""
     _shut_in(folder)
     try:
-        task: Task = json.loads(connection.recv_bytes())
-        descriptors = [recv_handle(connection) for _ in task["files"]]
+        task: Task = json.loads(read_frame(connection))
+        descriptors = [read_descriptor(connection) for _ in task["files"]]
     except (EOFError, OSError):
         os._exit(1)  # The worker is gone.
     threading.Thread(target=_end_with_worker, args=(connection,), daemon=True).start()
@@ -43,7 +44,7 @@ def serve(connection: Connection, folder: str) -> None:
 
     def send(frame: bytes) -> None:
         with lock:
-            connection.send_bytes(frame)
+            connection.sendall(framed(frame))
 
     def progress(done: int, total: int, text: str) -> None:
         send(json.dumps({"progress": [done, total, text[:200]]}).encode())
@@ -69,6 +70,8 @@ def _run(
     folder: str,
     progress: Callable[[int, int, str], None],
 ) -> Answer:
+    if task["kind"] == "statistics":
+        return _statistics(task, descriptors, progress)
     from gates.contracts.engine.baselines import make_baseline
     from gates.contracts.engine.opened import Limits, OpenFile
     from gates.contracts.engine.running import run_checks
@@ -79,7 +82,7 @@ def _run(
         OpenFile(file["path"], fd, file["size"], file["sha256"])
         for file, fd in zip(task["files"], descriptors, strict=True)
     ]
-    bounds = Limits(limits.engine_bytes, limits.threads, Path(folder))
+    bounds = Limits(limits.engine_bytes, limits.threads, Path(folder), limits.disk_bytes)
     if task["kind"] == "baseline":
         return make_baseline(files, task["format"], task["numbers"], task["labels"], task["bins"], bounds)
     return run_checks(
@@ -96,6 +99,16 @@ def _run(
     )
 
 
+def _statistics(task: Task, descriptors: Sequence[int], progress: Callable[[int, int, str], None]) -> Answer:
+    from gates.statistics.running import Blob, make_statistics
+
+    blobs = {
+        file["path"]: Blob(f"/proc/self/fd/{fd}", file["size"])
+        for file, fd in zip(task["files"], descriptors, strict=True)
+    }
+    return make_statistics(task["inputs"], blobs, progress)
+
+
 def _shut_in(folder: str) -> None:
     """No signal of a terminal, no environment, no place to write but the private folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -110,12 +123,11 @@ def _shut_in(folder: str) -> None:
     os.close(output)
 
 
-def _end_with_worker(connection: Connection) -> None:
+def _end_with_worker(connection: socket.socket) -> None:
     """A worker that was killed can't end its children: they see its end of the socket close."""
-    try:
-        connection.recv_bytes()
-    except (EOFError, OSError):
-        os._exit(1)
+    with suppress(OSError):
+        connection.recv(1)
+    os._exit(1)
 
 
 def _described(error: BaseException) -> Answer:

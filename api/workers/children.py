@@ -3,17 +3,17 @@
 import json
 import multiprocessing
 import os
+import selectors
 import signal
+import socket
 import threading
 from collections.abc import Mapping, Sequence
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkServerProcess
-from multiprocessing.reduction import send_handle
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from api.workers import child
 from api.workers.failures import CRASHED, KILLED, MEMORY_LIMIT, PROCESSOR_LIMIT, WORK_REFUSED, WorkFailed
+from api.workers.frames import PIECE_BYTES, Incoming, framed
 from api.workers.limits import ChildLimits
 
 MAX_FRAME_BYTES: Final = 64 * 2**20
@@ -57,62 +57,114 @@ def run_child(
     Raises WorkFailed naming the limit when the child was ended by one, or that it crashed or was killed; and what
     `watch` raises. The child is gone when this returns or raises.
     """
-    connection, theirs = _context.Pipe()
-    with _lock:
-        process = _context.Process(target=child.serve, args=(theirs, str(folder)), daemon=True)
-        process.start()
-    theirs.close()
-    try:
-        answer = _converse(process, connection, task, descriptors, limits, watch)
-        if answer is not None:
-            return _result(answer, limits)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
         with _lock:
-            process.join(10)
-            code = process.exitcode
-        raise _ended(code, _printed(folder), limits)
-    finally:
-        connection.close()
-        with _lock:
-            process.kill()
-            process.join()
-            process.close()
+            process = _context.Process(target=child.serve, args=(theirs, str(folder)), daemon=True)
+            process.start()
+        theirs.close()
+        try:
+            answer = converse(ours, process.sentinel, _with_limits(task, limits), descriptors, watch)
+            if answer is not None:
+                return _result(answer, limits)
+            with _lock:
+                process.join(10)
+                code = process.exitcode
+            raise _ended(code, _printed(folder), limits)
+        finally:
+            ours.close()
+            with _lock:
+                process.kill()
+                process.join()
+                process.close()
 
 
-def _converse(
-    process: ForkServerProcess,
-    connection: Connection,
-    task: Mapping[str, Any],
-    descriptors: Sequence[int],
-    limits: ChildLimits,
-    watch: Watch,
-) -> Mapping[str, Any] | None:
-    """The last frame of the child, None when it ended without one."""
-    assert process.pid is not None
+def _with_limits(task: Mapping[str, Any], limits: ChildLimits) -> Mapping[str, Any]:
     given = {
         "memory_bytes": limits.memory_bytes,
         "processor_seconds": limits.processor_seconds,
         "disk_bytes": limits.disk_bytes,
         "threads": limits.threads,
     }
+    return {**task, "limits": given}
+
+
+def converse(
+    connection: socket.socket,
+    sentinel: int,
+    task: Mapping[str, Any],
+    descriptors: Sequence[int],
+    watch: Watch,
+) -> Mapping[str, Any] | None:
+    """The last frame of the process at the other end, None when it ended without one: `sentinel` is readable then.
+
+    Neither sending nor receiving waits, so that whatever the process does with its socket, `watch` is asked all the
+    time and ends it by what it raises. Raises WorkFailed for an answer that is none.
+    """
+    connection.setblocking(False)
+    outgoing = _Outgoing(connection, framed(json.dumps(task, ensure_ascii=False).encode()), descriptors)
+    incoming = Incoming(MAX_FRAME_BYTES)
     try:
-        connection.send_bytes(json.dumps({**task, "limits": given}, ensure_ascii=False).encode())
-        for descriptor in descriptors:
-            send_handle(connection, descriptor, process.pid)
-        while True:
-            ready = wait([connection, process.sentinel], WATCH_SECONDS)
-            watch.require_wanted()
-            if connection in ready:
-                frame: Mapping[str, Any] = json.loads(connection.recv_bytes(MAX_FRAME_BYTES))
-                if "progress" not in frame:
-                    return frame
-                done, total, text = frame["progress"]
-                watch.report(int(done), int(total), str(text))
-            elif ready:
-                return None
+        with selectors.PollSelector() as selector:
+            selector.register(sentinel, selectors.EVENT_READ)
+            selector.register(connection, selectors.EVENT_READ | selectors.EVENT_WRITE)
+            while True:
+                ready = {key.fd: events for key, events in selector.select(WATCH_SECONDS)}
+                watch.require_wanted()
+                events = ready.get(connection.fileno(), 0)
+                if events & selectors.EVENT_WRITE and outgoing.send():
+                    selector.modify(connection, selectors.EVENT_READ)
+                if events & selectors.EVENT_READ:
+                    frame = _last_frame(connection, incoming, watch)
+                    if frame is not None:
+                        return frame
+                elif sentinel in ready:
+                    return None
     except (EOFError, OSError):
         return None
     except ValueError as error:
         raise WorkFailed(CRASHED, "the check's process answered something that is no answer") from error
+
+
+def _last_frame(connection: socket.socket, incoming: Incoming, watch: Watch) -> Mapping[str, Any] | None:
+    """What has come: progress is told, an answer given back. EOFError when nothing will come any more."""
+    try:
+        piece = connection.recv(PIECE_BYTES)
+    except BlockingIOError:
+        return None
+    if not piece:
+        raise EOFError
+    incoming.add(piece)
+    while (message := incoming.take()) is not None:
+        frame: object = json.loads(message)
+        if not isinstance(frame, dict):
+            raise ValueError("a message that is no object")
+        if "progress" not in frame:
+            return frame
+        done, total, text = frame["progress"]
+        watch.report(int(done), int(total), str(text))
+    return None
+
+
+class _Outgoing:
+    """A message and open files, sent as the other side takes them."""
+
+    def __init__(self, connection: socket.socket, message: bytes, descriptors: Sequence[int]) -> None:
+        self._connection = connection
+        self._message = memoryview(message)
+        self._descriptors = list(reversed(descriptors))
+
+    def send(self) -> bool:
+        """As much as is taken now; whether it was all."""
+        try:
+            while self._message:
+                self._message = self._message[self._connection.send(self._message) :]
+            while self._descriptors:
+                socket.send_fds(self._connection, [b"f"], self._descriptors[-1:])
+                self._descriptors.pop()
+        except BlockingIOError:
+            return False
+        return True
 
 
 def _result(answer: Mapping[str, Any], limits: ChildLimits) -> Mapping[str, Any]:

@@ -1,4 +1,5 @@
-"""The worker's side of work over HTTP: claim, renew, complete, put a blob. One kept connection, the standard library.
+"""The worker's side of work over HTTP: claim, renew, complete, get and put blobs. One kept connection, the standard
+library.
 
 A client is for one thread at a time. No redirects, no proxies of the environment: the token goes to one address.
 """
@@ -7,7 +8,8 @@ import http.client
 import json
 import ssl
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -19,6 +21,7 @@ READ_SECONDS: Final = 30.0
 RENEW_SECONDS: Final = 10.0
 """A renewal that takes longer is better asked again: the lease lasts a minute."""
 MAX_ANSWER_BYTES: Final = 64 * 2**20
+BLOCK_BYTES: Final = 2**20
 MAX_RETRY_AFTER: Final = 300.0
 _BUSY: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -70,6 +73,14 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenBlob:
+    """`blocks` are to be read once, before the blob is closed."""
+
+    size: int
+    blocks: Iterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Renewal:
     cancelled: bool
 
@@ -84,9 +95,15 @@ class ServiceClient:
         self._token = token
         self._connection: http.client.HTTPConnection | None = None
 
-    def claim(self, kinds: Sequence[str], roots: Sequence[str], wait_seconds: int) -> Claim | None:
-        """The next work of these kinds on these roots; None when there was none within `wait_seconds`, 0 to 30."""
-        body = {"kinds": list(kinds), "roots": list(roots), "wait_seconds": wait_seconds}
+    def claim(
+        self, kinds: Sequence[str], roots: Sequence[str], wait_seconds: int, lease: str
+    ) -> Claim | None:
+        """The next work of these kinds on these roots; None when there was none within `wait_seconds`, 0 to 30.
+
+        `lease` is a random token of 32 hexadecimal digits, a new one for each work: after ServiceAway the same one
+        gives the work whose answer was lost.
+        """
+        body = {"kinds": list(kinds), "roots": list(roots), "wait_seconds": wait_seconds, "lease": lease}
         answer = self._post("/v1/work:claim", body, READ_SECONDS + wait_seconds)
         if answer is None:
             return None
@@ -118,6 +135,26 @@ class ServiceClient:
     def put_blob(self, digest: str, data: bytes) -> None:
         self._exchange("PUT", f"/v1/blobs/{digest}", data, "application/octet-stream", READ_SECONDS)
 
+    @contextmanager
+    def open_blob(self, digest: str) -> Iterator[OpenBlob]:
+        """The blob's size and bytes. Raises ServiceAway and Refused, and ServiceAway while its blocks are read."""
+        self.close()
+        try:
+            try:
+                path = f"/v1/blobs/{digest}"
+                response = self._begin(
+                    "GET", path, b"", self._headers("application/octet-stream"), READ_SECONDS
+                )
+                if response.status != 200:
+                    _read(response, response.read(MAX_ANSWER_BYTES))
+                    raise ServiceAway(f"it answers {response.status} without the blob")
+            except (OSError, http.client.HTTPException) as error:
+                raise self._away(error) from error
+            yield OpenBlob(int(response.getheader("Content-Length") or 0), self._blocks(response))
+        finally:
+            # What was not read of a blob would be in the way of the next answer.
+            self.close()
+
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
@@ -129,12 +166,7 @@ class ServiceClient:
 
     def _exchange(self, method: str, path: str, body: bytes, content_type: str, seconds: float) -> Json:
         """The JSON of the answer, None for one without a body. Raises ServiceAway and Refused."""
-        headers = {
-            "Accept": "application/json",
-            "Authorization": f"Bearer {self._token}",
-            "Content-Type": content_type,
-            "User-Agent": "shipworthy-worker",
-        }
+        headers = self._headers(content_type)
         kept = self._connection is not None
         try:
             try:
@@ -147,10 +179,7 @@ class ServiceClient:
                 response, data = self._send(method, path, body, headers, seconds)
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            why = (
-                "it took too long" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
-            )
-            raise ServiceAway(f"{self._host} can't be reached: {why}") from error
+            raise self._away(error) from error
         if response.will_close:
             self.close()
         return _read(response, data)
@@ -158,15 +187,40 @@ class ServiceClient:
     def _send(
         self, method: str, path: str, body: bytes, headers: Mapping[str, str], seconds: float
     ) -> tuple[http.client.HTTPResponse, bytes]:
-        connection = self._connection or self._connect()
-        self._connection = connection
-        connection.sock.settimeout(seconds)
-        connection.request(method, self._prefix + path, body, headers)
-        response = connection.getresponse()
+        response = self._begin(method, path, body, headers, seconds)
         data = response.read(MAX_ANSWER_BYTES + 1)
         if len(data) > MAX_ANSWER_BYTES:
             raise http.client.HTTPException(f"an answer of more than {MAX_ANSWER_BYTES:,} bytes")
         return response, data
+
+    def _begin(
+        self, method: str, path: str, body: bytes, headers: Mapping[str, str], seconds: float
+    ) -> http.client.HTTPResponse:
+        """The answer, of which the head has been read."""
+        connection = self._connection or self._connect()
+        self._connection = connection
+        connection.sock.settimeout(seconds)
+        connection.request(method, self._prefix + path, body, headers)
+        return connection.getresponse()
+
+    def _blocks(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
+        try:
+            while block := response.read(BLOCK_BYTES):
+                yield block
+        except (OSError, http.client.HTTPException) as error:
+            raise self._away(error) from error
+
+    def _headers(self, content_type: str) -> dict[str, str]:
+        return {
+            "Accept": "application/json",
+            "Authorization": f"Bearer {self._token}",
+            "Content-Type": content_type,
+            "User-Agent": "shipworthy-worker",
+        }
+
+    def _away(self, error: OSError | http.client.HTTPException) -> ServiceAway:
+        why = "it took too long" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+        return ServiceAway(f"{self._host} can't be reached: {why}")
 
     def _connect(self) -> http.client.HTTPConnection:
         connection: http.client.HTTPConnection

@@ -14,6 +14,9 @@ WORK_REFUSED: Final = "work_refused"
 RESULT_REFUSED: Final = "result_refused"
 WORKER_STOPPED: Final = "worker_stopped"
 
+ENDED_BY_ITS_DATA: Final = frozenset({MEMORY_LIMIT, TIME_LIMIT, PROCESSOR_LIMIT, CRASHED, KILLED})
+"""What ends a process on known bytes: that is an answer about them, recorded with the outcome "error"."""
+
 
 class WorkFailed(Exception):
     """`message` is a sentence for the person who asked; `retry` says whether another attempt may end otherwise."""

@@ -2,9 +2,12 @@
 
 import os
 import resource
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from api.workers.settings import WorkerSettings
 
 _ENGINE_SHARE: Final = 0.7
 """Of its memory the check leaves this part to the engine, which then spills to disk; the rest is for Python, thread
@@ -24,6 +27,15 @@ class ChildLimits:
     @property
     def engine_bytes(self) -> int:
         return int(self.memory_bytes * _ENGINE_SHARE)
+
+
+def limits_of(settings: WorkerSettings, folder: Path) -> ChildLimits:
+    """A check that writes temporary files to `folder` leaves others half of that disk."""
+    disk = shutil.disk_usage(folder).free // 2
+    # The wall clock ends a check first; processor time is for the case that nobody is there to look at a clock.
+    return ChildLimits(
+        settings.memory_bytes, settings.time_seconds * settings.threads + 10, settings.threads, disk
+    )
 
 
 def limit_this_process(limits: ChildLimits) -> None:

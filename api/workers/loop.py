@@ -1,8 +1,10 @@
 """The worker: slots that claim work, one thread each, until the process is told to stop."""
 
 import random
+import secrets
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,8 +14,9 @@ from api.workers.checks import perform
 from api.workers.client import Claim, Refused, ServiceAway, ServiceClient
 from api.workers.failures import RESULT_REFUSED, WORK_REFUSED, WorkDropped, WorkFailed
 from api.workers.lease import Lease, Stopping
-from api.workers.results import fitted
+from api.workers.results import fitted, fitted_statistics
 from api.workers.settings import WorkerSettings
+from api.workers.statistics import measure
 from models.work.states import WorkKind
 
 KINDS: Final = tuple(str(kind) for kind in WorkKind)
@@ -55,6 +58,8 @@ class Slot(threading.Thread):
         self._base = base
         self._stopping = stopping
         self._backoff = Backoff()
+        # Kept until a claim was answered: work that the service gave in an answer that was lost is given again.
+        self._lease_token = secrets.token_hex(16)
         self.trouble = ""
 
     def run(self) -> None:
@@ -70,13 +75,15 @@ class Slot(threading.Thread):
     def _once(self, client: ServiceClient) -> None:
         begun = time.monotonic()
         try:
-            claim = client.claim(KINDS, sorted(self._settings.roots), self._settings.claim_seconds)
+            roots = sorted(self._settings.roots)
+            claim = client.claim(KINDS, roots, self._settings.claim_seconds, self._lease_token)
         except ServiceAway as error:
             pause = self._backoff.next(error.retry_after)
             log.warning("service_away", reason=str(error), again_in_seconds=round(pause, 1))
             self._stopping.wait(pause)
             return
         self._backoff.reset()
+        self._lease_token = secrets.token_hex(16)
         if claim is not None:
             self._do(client, claim)
         elif time.monotonic() - begun < self._settings.claim_seconds / 2:
@@ -99,7 +106,7 @@ class Slot(threading.Thread):
     def _outcome(self, claim: Claim, lease: Lease) -> tuple[dict[str, Any], str]:
         """What to answer, and a word for the log. Raises WorkDropped."""
         try:
-            result = perform(claim, self._settings, self._base, lease)
+            result = self._result(claim, lease)
             return {"result": result}, str(result.get("outcome", "done"))
         except WorkFailed as error:
             return _error(error), error.code
@@ -112,6 +119,12 @@ class Slot(threading.Thread):
             )
             return _error(failed), failed.code
 
+    def _result(self, claim: Claim, lease: Lease) -> dict[str, Any]:
+        if claim.kind != WorkKind.STATISTICS:
+            return perform(claim, self._settings, self._base, lease)
+        with closing(ServiceClient(self._settings.url, self._token)) as fetching:
+            return measure(claim, self._settings, self._base, lease, fetching)
+
     def _complete(self, client: ServiceClient, claim: Claim, outcome: dict[str, Any]) -> None:
         """Posts the outcome until it is answered. Raises WorkDropped when nobody wants it any more."""
         backoff = Backoff()
@@ -120,6 +133,8 @@ class Slot(threading.Thread):
             try:
                 if "result" in outcome and claim.kind == WorkKind.CONTRACT_CHECK:
                     outcome = {"result": fitted(outcome["result"], client.put_blob)}
+                if "result" in outcome and claim.kind == WorkKind.STATISTICS:
+                    outcome = {"result": fitted_statistics(outcome["result"], client.put_blob)}
                 return client.complete(claim, outcome)
             except ServiceAway as error:
                 seconds = STOPPING_SECONDS if self._stopping.is_asked() else COMPLETE_SECONDS

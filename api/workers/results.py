@@ -1,4 +1,4 @@
-"""A result that fits into a record: of one that is too long all checks go into a blob, the bad ones stay in it."""
+"""A result that fits into a record: of one that is too long all checks, or all slices, go into a blob."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -26,3 +26,13 @@ def fitted(result: dict[str, Any], put_blob: Callable[[str, bytes], None]) -> di
         kept = kept[: len(kept) // 2]
         short["checks"] = kept
     return short
+
+
+def fitted_statistics(result: dict[str, Any], put_blob: Callable[[str, bytes], None]) -> dict[str, Any]:
+    """The result itself when it is short enough; else its slices, all of them, go into a blob: `slices_blob`."""
+    if "slices_blob" in result or len(canonicalize(result)) <= MAX_RESULT_BYTES:
+        return result
+    slices = canonicalize(result["slices"])
+    digest = sha256_digest(slices)
+    put_blob(digest, slices)
+    return {**result, "slices": [], "slices_blob": digest}

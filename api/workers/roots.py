@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from api.workers.settings import is_url
 from shipworthy.formats.manifest import ManifestError, validate_path
 
 MAX_FILES: Final = 10_000
+MAX_FOLDERS: Final = 10_000
 MAX_DEPTH: Final = 32
 
 _KINDS: Final = {
@@ -26,6 +28,25 @@ _KINDS: Final = {
     stat.S_IFCHR: "device",
     stat.S_IFBLK: "device",
 }
+
+
+class Seen:
+    """Counts what lies in the folder at `path`; WorkFailed as soon as it is more than a check reads."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._files = 0
+        self._folders = 0
+
+    def add_file(self) -> None:
+        self._files += 1
+        if self._files > MAX_FILES:
+            raise _refused(f"{self._path} holds more than {MAX_FILES:,} files; check a part of it")
+
+    def add_folder(self) -> None:
+        self._folders += 1
+        if self._folders > MAX_FOLDERS:
+            raise _refused(f"{self._path} holds more than {MAX_FOLDERS:,} folders; check a part of it")
 
 
 def check_path(path: str) -> str:
@@ -44,7 +65,7 @@ def opened_below(root: Path, path: str) -> Iterator[list[OpenedFile]]:
     """The file at `path` below the root, or all files of the folder there, sorted by path; closed afterwards.
 
     Raises WorkFailed for a path that leads nowhere, out of the root or over a link, for anything but regular
-    files and folders, for more than MAX_FILES files, and for an empty folder.
+    files and folders, for more than MAX_FILES files or MAX_FOLDERS folders, and for an empty folder.
     """
     files: list[OpenedFile] = []
     try:
@@ -76,7 +97,7 @@ def _open_path(root: Path, path: str, files: list[OpenedFile]) -> None:
         os.close(here)
     try:
         if stat.S_ISDIR(os.fstat(node).st_mode):
-            _open_folder(node, "", 0, files)
+            _open_folder(node, "", 0, files, Seen(path))
             if not files:
                 raise _refused(f"the folder {path} holds no file; an empty folder has nothing to check")
         else:
@@ -85,13 +106,13 @@ def _open_path(root: Path, path: str, files: list[OpenedFile]) -> None:
         os.close(node)
 
 
-def _open_folder(node: int, prefix: str, depth: int, files: list[OpenedFile]) -> None:
+def _open_folder(node: int, prefix: str, depth: int, files: list[OpenedFile], seen: Seen) -> None:
     if depth > MAX_DEPTH:
         raise _refused(
             f"the folder is nested deeper than {MAX_DEPTH} levels at {prefix[:200]}; check a part of it"
         )
     with _readable(node, os.O_DIRECTORY, prefix) as listing:
-        names = sorted(os.listdir(listing))
+        names = _names(listing, prefix)
     for name in names:
         shown = prefix + name
         try:
@@ -101,13 +122,23 @@ def _open_folder(node: int, prefix: str, depth: int, files: list[OpenedFile]) ->
         below = _open_node(node, name, shown)
         try:
             if stat.S_ISDIR(os.fstat(below).st_mode):
-                _open_folder(below, shown + "/", depth + 1, files)
+                seen.add_folder()
+                _open_folder(below, shown + "/", depth + 1, files, seen)
                 continue
-            if len(files) >= MAX_FILES:
-                raise _refused(f"the folder holds more than {MAX_FILES:,} files; check a part of it")
+            seen.add_file()
             files.append(_open_file(below, shown))
         finally:
             os.close(below)
+
+
+def _names(listing: int, prefix: str) -> list[str]:
+    """What one folder holds, sorted; of millions not even the names are read."""
+    most = MAX_FILES + MAX_FOLDERS
+    with os.scandir(listing) as entries:
+        names = [entry.name for entry in islice(entries, most + 1)]
+    if len(names) > most:
+        raise _refused(f"{prefix or 'the folder'} holds more than {most:,} entries; check a part of it")
+    return sorted(names)
 
 
 def _open_node(folder: int, name: str, shown: str) -> int:

@@ -7,11 +7,11 @@ from typing import Final
 
 import structlog
 
-from api.workers.checks import limits_of
 from api.workers.children import run_child, start_fork_server
 from api.workers.failures import WorkFailed
 from api.workers.folders import private_base, private_folder
 from api.workers.lease import Stopping
+from api.workers.limits import limits_of
 from api.workers.loop import Slot
 from api.workers.settings import WorkerSettings
 

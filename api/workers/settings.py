@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from models.errors import StartRefused
 
 GIBIBYTE: Final = 2**30
-PACKAGES: Final = ("great_expectations", "duckdb", "duckdb_sqlalchemy", "pyarrow")
+PACKAGES: Final = ("great_expectations", "duckdb", "duckdb_sqlalchemy", "pyarrow", "scipy", "sklearn")
 """What the extra `worker` installs."""
 
 _SIZE: Final = re.compile(r"([1-9][0-9]{0,5})\s*(MiB|GiB|MB|GB|M|G)", re.IGNORECASE | re.ASCII)
@@ -117,9 +117,14 @@ def check_url(url: str) -> str:
     return url.rstrip("/")
 
 
+def missing_packages() -> list[str]:
+    """What of the extra `worker` is not installed."""
+    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+
+
 def require_packages() -> None:
     """StartRefused, with the command that mends it, when what checks run on is not installed."""
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    missing = missing_packages()
     if missing:
         raise StartRefused(
             f"a worker needs {', '.join(missing)}, not installed here; run: pip install 'shipworthy-server[worker]'"

@@ -6,7 +6,7 @@ A staged file loses its name as soon as it is open: it can't be exchanged, and n
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Final, Protocol, cast
 
 from api.workers.failures import DATA_CHANGED, DATA_REFUSED, DATA_UNREADABLE, WorkDropped, WorkFailed
 from api.workers.files import OpenedFile, close_all, state_of
-from api.workers.roots import MAX_FILES, check_path
+from api.workers.roots import Seen, check_path
 from shipworthy.formats.manifest import ManifestError, validate_path
 
 BLOCK_BYTES: Final = 8 * 2**20
@@ -43,7 +43,7 @@ class FileSystem(Protocol):
 
     def info(self, path: str) -> Mapping[str, object]: ...
 
-    def find(self, path: str, *, detail: bool) -> Mapping[str, Mapping[str, object]]: ...
+    def ls(self, path: str, detail: bool) -> Sequence[Mapping[str, object]]: ...
 
     def open(self, path: str, mode: str, *, block_size: int) -> _Reader: ...
 
@@ -110,7 +110,7 @@ def _fetch(
     files: list[OpenedFile],
     progress: Callable[[int, int], None],
 ) -> None:
-    objects = _objects(system, f"{base}/{path}", path)
+    objects = _objects(system, f"{base}/{path}", path, lambda: progress(0, 0))
     total = sum(each.size for each in objects)
     free = shutil.disk_usage(folder).free
     if total > free:
@@ -134,7 +134,7 @@ def _fetch(
         files.append(OpenedFile(each.name, reading, state_of(reading)))
 
 
-def _objects(system: FileSystem, top: str, path: str) -> list[StoredObject]:
+def _objects(system: FileSystem, top: str, path: str, go_on: Callable[[], None]) -> list[StoredObject]:
     """What lies at `top`: one object under its last name, or all below it under their paths from there."""
     system.invalidate_cache()
     try:
@@ -144,10 +144,8 @@ def _objects(system: FileSystem, top: str, path: str) -> list[StoredObject]:
     if info.get("type") != "directory":
         return [_object(path.rpartition("/")[2], top, info)]
     found = []
-    for where, each in sorted(system.find(top, detail=True).items()):
+    for where, each in _below(system, top, path, go_on):
         name = where.removeprefix(f"{top}/")
-        if each.get("type") == "directory" or name == where or name.endswith("/"):
-            continue  # Empty objects that stand for folders in the consoles of some stores.
         try:
             validate_path(name)
         except ManifestError as error:
@@ -157,9 +155,34 @@ def _objects(system: FileSystem, top: str, path: str) -> list[StoredObject]:
         raise WorkFailed(
             DATA_REFUSED, f"the folder {path} holds no file; an empty folder has nothing to check"
         )
-    if len(found) > MAX_FILES:
-        raise WorkFailed(DATA_REFUSED, f"{path} holds more than {MAX_FILES:,} files; check a part of it")
     return sorted(found, key=lambda each: each.name)
+
+
+def _below(
+    system: FileSystem, top: str, path: str, go_on: Callable[[], None]
+) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Objects and their keys, listed folder by folder and counted meanwhile: a store may hold millions of them.
+
+    `go_on` is asked before each folder. What can't be listed raises; fsspec's own walk would leave it out.
+    """
+    waiting, seen = [top], Seen(path)
+    while waiting:
+        go_on()
+        folder = waiting.pop()
+        for each in system.ls(folder, detail=True):
+            where = str(each["name"])
+            if each.get("type") == "directory":
+                if where.rstrip("/") == folder:
+                    raise WorkFailed(
+                        DATA_REFUSED,
+                        f"{path} holds an object with an empty part in its name, such as a//b; rename it",
+                    )
+                seen.add_folder()
+                waiting.append(where)
+            # Empty objects that end with a slash stand for folders in the consoles of some stores.
+            elif where != folder and not where.endswith("/"):
+                seen.add_file()
+                yield where, each
 
 
 def _object(name: str, where: str, info: Mapping[str, object]) -> StoredObject:

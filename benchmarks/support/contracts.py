@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 MEMORY_BYTES: Final = 1_000_000_000
+TEMP_BYTES: Final = 50_000_000_000
 THREADS: Final = 2
 AS_OF: Final = datetime(2026, 5, 1, tzinfo=UTC)
 COLUMNS: Final = """
@@ -110,7 +111,7 @@ def run_engine(path: Path, baseline: dict[str, Any]) -> dict[str, Any]:
     descriptor = os.open(path, os.O_RDONLY)
     with tempfile.TemporaryDirectory() as folder:
         files = [OpenFile("trips.parquet", descriptor, path.stat().st_size, digest)]
-        limits = Limits(MEMORY_BYTES, THREADS, Path(folder))
+        limits = Limits(MEMORY_BYTES, THREADS, Path(folder), TEMP_BYTES)
         return run_checks(
             suite, "", files, "parquet", baseline, {}, AS_OF, limits, False, lambda done, total, text: None
         )
@@ -167,7 +168,7 @@ def make_baseline_of(path: Path) -> dict[str, Any]:
     descriptor = os.open(path, os.O_RDONLY)
     with tempfile.TemporaryDirectory() as folder:
         files = [OpenFile("trips.parquet", descriptor, path.stat().st_size, hashlib.sha256(b"").hexdigest())]
-        limits = Limits(MEMORY_BYTES, THREADS, Path(folder))
+        limits = Limits(MEMORY_BYTES, THREADS, Path(folder), TEMP_BYTES)
         return make_baseline(files, "parquet", ["fare", "tip"], ["vendor", "payment"], 10, limits)
 
 

@@ -132,9 +132,9 @@ def run_body(mark: str, base_model: str = BASE_MODEL) -> bytes:
     return _TEMPLATE % _values(mark, base_model)
 
 
-def batch_line(mark: str, base_model: str = BASE_MODEL) -> bytes:
+def batch_line(mark: str) -> bytes:
     """The same run as a line of `POST /v1/records:batch`, without the line break."""
-    return _LINE % _values(mark, base_model)
+    return _LINE % _values(mark, BASE_MODEL)
 
 
 def _values(mark: str, base_model: str) -> dict[bytes, bytes]:

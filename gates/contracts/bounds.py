@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from gates.contracts.kwargs import is_beyond_json, is_digits
-from gates.contracts.pointers import Json, as_number
+from gates.documents.pointers import Json, as_number
 
 
 def exact(value: Json) -> Json:

@@ -9,11 +9,11 @@ from typing import Final, Literal
 from open_data_contract_standard.model import OpenDataContractStandard
 from pydantic import ValidationError
 
-from gates.contracts.json_reading import read_json
-from gates.contracts.pointers import Json, as_list, as_mapping, as_text, child, parent, resolve
-from gates.contracts.problems import ContractError, Problem, refusal
-from gates.contracts.source import Source, line_of
-from gates.contracts.yaml_reading import read_yaml
+from gates.documents.json_reading import read_json
+from gates.documents.pointers import Json, as_list, as_mapping, as_text, child, parent, resolve
+from gates.documents.problems import DocumentError, Problem, refusal
+from gates.documents.source import Source, line_of
+from gates.documents.yaml_reading import read_yaml
 
 _SHAPES: Final[Mapping[str, str]] = {
     "bool_type": "must be true or false, without quotes",
@@ -47,7 +47,7 @@ class ContractDocument:
 
 
 def read_contract(data: bytes, media: Literal["yaml", "json"]) -> ContractDocument:
-    """The document of these bytes; raises ContractError, each problem with its line and how to mend it.
+    """The document of these bytes; raises DocumentError, each problem with its line and how to mend it.
 
     A GX suite may come as YAML too: what it is shows in its members. Suites of Great Expectations 0.18 are
     refused: their expectations have other defaults, so that the same text would judge otherwise.
@@ -100,7 +100,7 @@ def _require_gx_suite(source: Source) -> None:
             Problem(line_of(source.lines, "/expectations"), "/expectations", "error", "must be a list")
         ]
     if problems:
-        raise ContractError(problems)
+        raise DocumentError(problems)
 
 
 def _odcs(source: Source) -> Source:
@@ -118,7 +118,7 @@ def _odcs(source: Source) -> Source:
         source = _as_written(source, {problem.pointer for problem in problems})
         problems = _shape_problems(source)
     if problems:
-        raise ContractError(problems)
+        raise DocumentError(problems)
     return source
 
 

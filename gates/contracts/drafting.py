@@ -10,9 +10,9 @@ from typing import Final
 
 from gates.contracts.document import ContractDocument
 from gates.contracts.kwargs import parameter_name
-from gates.contracts.pointers import Json
-from gates.contracts.problems import Problem, ProblemSeverity
 from gates.contracts.suite import About, Check, Column, CompiledObject, NotEvaluated
+from gates.documents.pointers import Json
+from gates.documents.problems import Problem, ProblemSeverity
 
 MAX_HINTS: Final = 100
 MAX_HINT_LENGTH: Final = 100

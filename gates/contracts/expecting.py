@@ -11,8 +11,8 @@ from gates.contracts.kwargs import Expectation, holds_beyond_json, parameter_nam
 from gates.contracts.odcs_types import foreign_types
 from gates.contracts.own_expectations import OWN
 from gates.contracts.partitions import infinity_reason
-from gates.contracts.pointers import Json, as_list, as_mapping, child
 from gates.contracts.suite import About
+from gates.documents.pointers import Json, as_list, as_mapping, child
 
 _COLUMN_KWARGS: Final = ("column", "column_A", "column_B")
 _COLUMNS_KWARGS: Final = ("column_list", "columns", "column_set")

@@ -5,8 +5,8 @@ from typing import Final
 
 from gates.contracts.drafting import Draft, Notes
 from gates.contracts.expecting import Expected, compile_expectation
-from gates.contracts.pointers import Json, as_list, as_mapping, as_text, child
 from gates.contracts.suite import About, Severity
+from gates.documents.pointers import Json, as_list, as_mapping, as_text, child
 
 _SEVERITIES: Final[Mapping[str, Severity]] = {"critical": "error", "warning": "warning", "info": "info"}
 """Those of GX's FailureSeverity; an expectation without one is critical there too."""

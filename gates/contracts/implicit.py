@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gates.contracts.drafting import Draft, Notes
-from gates.contracts.pointers import Json, as_list, as_mapping, as_text, child
 from gates.contracts.suite import About
+from gates.documents.pointers import Json, as_list, as_mapping, as_text, child
 from shipworthy.formats.digests import is_digest
 
 NO_RULE: Final = "no rule beside types can be checked; add one that is not text alone"

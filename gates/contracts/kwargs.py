@@ -8,8 +8,8 @@ from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gates.contracts.partitions import partition_fault
-from gates.contracts.pointers import Json, as_integer, as_number
 from gates.contracts.regexes import why_not_re2
+from gates.documents.pointers import Json, as_integer, as_number
 from shipworthy.formats.jcs import MAX_SAFE_INTEGER
 
 ValueCheck: TypeAlias = Callable[[Json], str | None]

@@ -6,8 +6,8 @@ from gates.contracts.compiling import has_own_check, walk
 from gates.contracts.document import ContractDocument
 from gates.contracts.implicit import NO_RULE
 from gates.contracts.kwargs import is_beyond_json
-from gates.contracts.pointers import Json, child
-from gates.contracts.problems import Problem
+from gates.documents.pointers import Json, child
+from gates.documents.problems import Problem
 
 
 def lint_contract(document: ContractDocument, parameters: Collection[str] | None = None) -> list[Problem]:

@@ -12,8 +12,8 @@ from gates.contracts.drafting import Draft, Notes
 from gates.contracts.kwargs import is_time_zone
 from gates.contracts.odcs_members import SLA, refuse_unknown
 from gates.contracts.odcs_quality import severity_of
-from gates.contracts.pointers import Json, as_list, as_mapping, as_number, as_text, child
 from gates.contracts.suite import About
+from gates.documents.pointers import Json, as_list, as_mapping, as_number, as_text, child
 
 FUTURE_TOLERANCE_SECONDS: Final = 300
 """How far the newest row may lie in the future: clocks differ by a few minutes at most."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from gates.contracts.drafting import Draft
 from gates.contracts.odcs_types import LOGICAL, arrow_types, database_types, format_types
-from gates.contracts.pointers import Json, as_list, as_mapping, as_text, child
 from gates.contracts.suite import Column
+from gates.documents.pointers import Json, as_list, as_mapping, as_text, child
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from typing import Final
 from gates.contracts.drafting import Draft
 from gates.contracts.odcs_members import PROPERTY, QUALITY, refuse_unknown
 from gates.contracts.odcs_quality import severity_of
-from gates.contracts.pointers import Json, as_list, as_mapping, child
+from gates.documents.pointers import Json, as_list, as_mapping, child
 
 _RELATION: Final = "a relationship needs the other table too; a check is bound to the bytes of one"
 _PARTITION: Final = "partitioning says how files are laid out; the columns themselves are checked"

@@ -13,7 +13,7 @@ from open_data_contract_standard.model import (
 from pydantic import BaseModel
 
 from gates.contracts.drafting import Draft, Notes
-from gates.contracts.pointers import Json, child
+from gates.documents.pointers import Json, child
 
 _OLD_NAMES: Final[Mapping[str, str]] = {
     "isNullable": "`required` (with the opposite value)",

@@ -17,8 +17,8 @@ from gates.contracts.odcs_members import (
 )
 from gates.contracts.odcs_options import compile_enum, compile_options
 from gates.contracts.odcs_quality import compile_quality
-from gates.contracts.pointers import Json, as_integer, as_list, as_mapping, as_text, child
 from gates.contracts.suite import About
+from gates.documents.pointers import Json, as_integer, as_list, as_mapping, as_text, child
 
 _COMPLETENESS: Final = About(dimension="completeness")
 _UNIQUENESS: Final = About(dimension="uniqueness")

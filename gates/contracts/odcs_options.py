@@ -9,8 +9,8 @@ from gates.contracts import bounds
 from gates.contracts.drafting import Draft
 from gates.contracts.kwargs import count, holds_beyond_json, is_digits, is_time_zone, regex, scalars
 from gates.contracts.odcs_types import INTEGERS
-from gates.contracts.pointers import Json, as_list, as_mapping, as_number, as_text, child
 from gates.contracts.suite import About
+from gates.documents.pointers import Json, as_list, as_mapping, as_number, as_text, child
 
 _CONFORMITY: Final = About(dimension="conformity")
 _LOW: Final = ("minimum", "exclusiveMinimum")

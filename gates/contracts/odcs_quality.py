@@ -19,10 +19,10 @@ from gates.contracts.kwargs import holds_beyond_json, regex, scalars, texts
 from gates.contracts.odcs_members import QUALITY, refuse_unknown
 from gates.contracts.odcs_thresholds import thresholds
 from gates.contracts.own_expectations import OWN
-from gates.contracts.pointers import Json, as_list, as_mapping, as_text, child
-from gates.contracts.problems import ContractError
 from gates.contracts.suite import About, Severity
-from gates.contracts.yaml_reading import read_yaml
+from gates.documents.pointers import Json, as_list, as_mapping, as_text, child
+from gates.documents.problems import DocumentError
+from gates.documents.yaml_reading import read_yaml
 
 _COLUMN_METRICS: Final = ("nullValues", "missingValues", "invalidValues", "duplicateValues")
 _OBJECT_METRICS: Final = ("duplicateValues", "rowCount")
@@ -229,7 +229,7 @@ def _implementation(value: Json) -> Mapping[str, Json] | str:
     if isinstance(value, str):
         try:
             value = read_yaml(value.encode()).value
-        except ContractError as error:
+        except DocumentError as error:
             return f"implementation: {error.problems[0].message}"
     return (
         value

@@ -6,8 +6,8 @@ from typing import Final
 from gates.contracts.bounds import order_fault
 from gates.contracts.drafting import Draft
 from gates.contracts.kwargs import holds_beyond_json
-from gates.contracts.pointers import Json, as_list, as_number, child
 from gates.contracts.suite import About
+from gates.documents.pointers import Json, as_list, as_number, child
 
 OPERATORS: Final = (
     "mustBe",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from gates.contracts.pointers import Json, as_mapping, as_number
+from gates.documents.pointers import Json, as_mapping, as_number
 
 _TOLERANCE: Final = 1e-5
 """How far a sum of weights may be from 1; Great Expectations takes numpy.allclose's."""

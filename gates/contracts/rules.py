@@ -5,7 +5,7 @@ from typing import Final
 
 from gates.contracts.document import ContractDocument
 from gates.contracts.odcs_members import OBJECT, PROPERTY, QUALITY, SLA, asks_nothing
-from gates.contracts.pointers import Json, as_list, as_mapping, child
+from gates.documents.pointers import Json, as_list, as_mapping, child
 
 _WHEN_TRUE: Final = ("required", "unique", "primaryKey", "partitioned")
 _WHEN_SET: Final = ("logicalType", "physicalType", "enum")

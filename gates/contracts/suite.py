@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from gates.contracts.pointers import Json
+from gates.documents.pointers import Json
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import canonicalize
 

@@ -186,11 +186,17 @@ CREATE TABLE evaluation (
     digest VARCHAR(71) COLLATE "C" NOT NULL,
     subject VARCHAR(71) COLLATE "C",
     run_id VARCHAR(36) COLLATE "C",
+    dataset VARCHAR(71) COLLATE "C",
+    attempt VARCHAR(71) COLLATE "C",
+    repeat BIGINT NOT NULL,
     evidence_level VARCHAR(16) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
+    recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_evaluation PRIMARY KEY (namespace, record)
 );
+--
+CREATE INDEX ix_evaluation_attempt ON evaluation (attempt, namespace, repeat) WHERE attempt IS NOT NULL;
 --
 CREATE INDEX ix_evaluation_run_id_namespace_position ON evaluation (run_id, namespace, position);
 --
@@ -312,6 +318,8 @@ CREATE TABLE contract_check (
     object VARCHAR(256) COLLATE "C" NOT NULL,
     manifest VARCHAR(71) COLLATE "C" NOT NULL,
     transformation VARCHAR(71) COLLATE "C",
+    parameters VARCHAR(71) COLLATE "C" NOT NULL,
+    as_of TIMESTAMP WITH TIME ZONE NOT NULL,
     run_id VARCHAR(36) COLLATE "C",
     outcome VARCHAR(16) COLLATE "C" NOT NULL,
     evidence_level VARCHAR(16) COLLATE "C" NOT NULL,
@@ -329,6 +337,245 @@ CREATE INDEX ix_contract_check_namespace_outcome_position ON contract_check (nam
 CREATE INDEX ix_contract_check_namespace_position ON contract_check (namespace, position);
 --
 CREATE INDEX ix_contract_check_transformation_namespace ON contract_check (transformation, namespace);
+--
+CREATE TABLE evaluation_attempt (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    candidate VARCHAR(71) COLLATE "C" NOT NULL,
+    incumbent VARCHAR(71) COLLATE "C",
+    dataset VARCHAR(71) COLLATE "C" NOT NULL,
+    evaluator VARCHAR(71) COLLATE "C" NOT NULL,
+    config VARCHAR(71) COLLATE "C" NOT NULL,
+    protocol_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    repeats INTEGER NOT NULL,
+    number BIGINT NOT NULL,
+    received INTEGER NOT NULL,
+    state VARCHAR(16) COLLATE "C" NOT NULL,
+    opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    ended_at TIMESTAMP WITH TIME ZONE,
+    ended_by VARCHAR(71) COLLATE "C",
+    owner VARCHAR(64) COLLATE "C",
+    evidence_level VARCHAR(16) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_evaluation_attempt PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_evaluation_attempt_candidate_namespace_position ON evaluation_attempt (candidate, namespace, position);
+--
+CREATE INDEX ix_evaluation_attempt_dataset_namespace_position ON evaluation_attempt (dataset, namespace, position);
+--
+CREATE INDEX ix_evaluation_attempt_namespace_model_position ON evaluation_attempt (namespace, model, position);
+--
+CREATE INDEX ix_evaluation_attempt_namespace_position ON evaluation_attempt (namespace, position);
+--
+CREATE INDEX ix_evaluation_attempt_namespace_state_position ON evaluation_attempt (namespace, state, position);
+--
+CREATE INDEX ix_evaluation_attempt_open ON evaluation_attempt (expires_at) WHERE state = 'open';
+--
+CREATE TABLE attempt_count (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    dataset VARCHAR(71) COLLATE "C" NOT NULL,
+    attempts BIGINT NOT NULL,
+    CONSTRAINT pk_attempt_count PRIMARY KEY (namespace, dataset)
+);
+--
+CREATE INDEX ix_attempt_count_dataset ON attempt_count (dataset);
+--
+CREATE TABLE attempt_extension (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    dataset VARCHAR(71) COLLATE "C" NOT NULL,
+    extra INTEGER NOT NULL,
+    owner VARCHAR(64) COLLATE "C" NOT NULL,
+    reason TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_attempt_extension PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_attempt_extension_dataset_namespace_position ON attempt_extension (dataset, namespace, position);
+--
+CREATE INDEX ix_attempt_extension_namespace_position ON attempt_extension (namespace, position);
+--
+CREATE TABLE statistic (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    attempt VARCHAR(71) COLLATE "C" NOT NULL,
+    candidate VARCHAR(71) COLLATE "C" NOT NULL,
+    incumbent VARCHAR(71) COLLATE "C",
+    dataset VARCHAR(71) COLLATE "C" NOT NULL,
+    protocol_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    outcome VARCHAR(8) COLLATE "C" NOT NULL,
+    evidence_level VARCHAR(16) COLLATE "C" NOT NULL,
+    inputs_level VARCHAR(16) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_statistic PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_statistic_attempt_namespace_position ON statistic (attempt, namespace, position);
+--
+CREATE INDEX ix_statistic_candidate_namespace_position ON statistic (candidate, namespace, position);
+--
+CREATE TABLE evidence (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    subject VARCHAR(71) COLLATE "C" NOT NULL,
+    kind VARCHAR(256) COLLATE "C" NOT NULL,
+    outcome VARCHAR(8) COLLATE "C" NOT NULL,
+    producer VARCHAR(256) COLLATE "C" NOT NULL,
+    produced_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    evidence_level VARCHAR(16) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_evidence PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_evidence_namespace_kind_position ON evidence (namespace, kind, position);
+--
+CREATE INDEX ix_evidence_namespace_position ON evidence (namespace, position);
+--
+CREATE INDEX ix_evidence_subject_namespace_position ON evidence (subject, namespace, position);
+--
+CREATE TABLE gate (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    name VARCHAR(128) COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    document_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    target VARCHAR(256) COLLATE "C" NOT NULL,
+    owner VARCHAR(64) COLLATE "C",
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_gate PRIMARY KEY (namespace, name)
+);
+--
+CREATE INDEX ix_gate_model_namespace_target ON gate (model, namespace, target);
+--
+CREATE INDEX ix_gate_namespace_position ON gate (namespace, position);
+--
+CREATE TABLE gate_version (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    name VARCHAR(128) COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    document_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    owner VARCHAR(64) COLLATE "C",
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_gate_version PRIMARY KEY (namespace, name, version)
+);
+--
+CREATE TABLE gate_decision (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    type VARCHAR(16) COLLATE "C" NOT NULL,
+    mode VARCHAR(16) COLLATE "C" NOT NULL,
+    verdict VARCHAR(16) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    version VARCHAR(128) COLLATE "C",
+    target VARCHAR(256) COLLATE "C" NOT NULL,
+    artifact VARCHAR(71) COLLATE "C" NOT NULL,
+    gate VARCHAR(128) COLLATE "C",
+    gate_version INTEGER,
+    valid_until TIMESTAMP WITH TIME ZONE,
+    position BIGINT NOT NULL,
+    summary TEXT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_gate_decision PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_gate_decision_artifact_namespace_mode_model_target_position ON gate_decision (artifact, namespace, mode, model, target, position);
+--
+CREATE INDEX ix_gate_decision_namespace_gate_position ON gate_decision (namespace, gate, position);
+--
+CREATE INDEX ix_gate_decision_namespace_model_position ON gate_decision (namespace, model, position);
+--
+CREATE INDEX ix_gate_decision_namespace_position ON gate_decision (namespace, position);
+--
+CREATE INDEX ix_gate_decision_namespace_verdict_position ON gate_decision (namespace, verdict, position);
+--
+CREATE TABLE decision_input (
+    decision VARCHAR(71) COLLATE "C" NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    key_id VARCHAR(64) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_decision_input PRIMARY KEY (decision, namespace, record)
+);
+--
+CREATE INDEX ix_decision_input_record_namespace ON decision_input (record, namespace);
+--
+CREATE TABLE review (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    action VARCHAR(16) COLLATE "C" NOT NULL,
+    decision VARCHAR(71) COLLATE "C" NOT NULL,
+    gate VARCHAR(128) COLLATE "C" NOT NULL,
+    policy_version INTEGER NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    artifact VARCHAR(71) COLLATE "C" NOT NULL,
+    target VARCHAR(256) COLLATE "C" NOT NULL,
+    owner VARCHAR(64) COLLATE "C",
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_review PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_review_artifact_namespace_position ON review (artifact, namespace, position);
+--
+CREATE INDEX ix_review_decision_namespace_position ON review (decision, namespace, position);
+--
+CREATE INDEX ix_review_namespace_action_position ON review (namespace, action, position);
+--
+CREATE INDEX ix_review_namespace_position ON review (namespace, position);
+--
+CREATE TABLE waiver (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    gate VARCHAR(128) COLLATE "C" NOT NULL,
+    policy_version INTEGER NOT NULL,
+    criterion VARCHAR(128) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    artifact VARCHAR(71) COLLATE "C" NOT NULL,
+    target VARCHAR(256) COLLATE "C" NOT NULL,
+    owner VARCHAR(64) COLLATE "C" NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_waiver PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_waiver_artifact_namespace_position ON waiver (artifact, namespace, position);
+--
+CREATE INDEX ix_waiver_namespace_position ON waiver (namespace, position);
+--
+CREATE TABLE break_glass (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    version VARCHAR(128) COLLATE "C",
+    artifact VARCHAR(71) COLLATE "C" NOT NULL,
+    target VARCHAR(256) COLLATE "C" NOT NULL,
+    owner VARCHAR(64) COLLATE "C" NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_break_glass PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_break_glass_artifact_namespace_position ON break_glass (artifact, namespace, position);
 --
 CREATE TABLE work (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,

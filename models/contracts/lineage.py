@@ -13,27 +13,40 @@ MAX_CHECKS: Final = 200
 _COLUMNS: Final = (
     "record, contract, version, object, manifest, transformation, outcome, evidence_level, position, document"
 )
-_LATEST: Final = (
-    f"SELECT {_COLUMNS}, EXISTS (SELECT 1 FROM revocation said WHERE said.namespace = :namespace "
-    "AND said.revoked = latest.record AND said.effect = 'revoked' AND said.position <= :as_of) AS revoked FROM ("
-    f"SELECT {_COLUMNS}, row_number() OVER ("
-    "PARTITION BY manifest, transformation, contract, version, object, evidence_level ORDER BY position DESC"
-    ") AS place FROM ("
-    f"SELECT {_COLUMNS} FROM contract_check "
+_ANSWERED: Final = "outcome IN ('passed', 'failed')"
+_BEFORE: Final = (
+    "PARTITION BY manifest, transformation, contract, version, object, evidence_level, parameters "
+    "ORDER BY position DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
+)
+"""Of what a row may be taken back by: later results that asked the very same of the same bytes."""
+_STANDING: Final = (
+    f"SELECT {_COLUMNS}, revoked FROM ("
+    f"SELECT {_COLUMNS}, as_of, revoked, "
+    f"max(CASE WHEN {_ANSWERED} AND NOT revoked THEN as_of END) OVER later AS answered_later, "
+    "max(CASE WHEN NOT revoked THEN as_of END) OVER later AS told_later FROM ("
+    f"SELECT {_COLUMNS}, parameters, as_of, EXISTS (SELECT 1 FROM revocation said "
+    "WHERE said.namespace = :namespace AND said.revoked = about.record AND said.effect = 'revoked' "
+    "AND said.position <= :as_of) AS revoked FROM ("
+    f"SELECT {_COLUMNS}, parameters, as_of FROM contract_check "
     "WHERE namespace = :namespace AND manifest IN :keys AND position <= :as_of "
-    f"UNION SELECT {_COLUMNS} FROM contract_check "
+    f"UNION SELECT {_COLUMNS}, parameters, as_of FROM contract_check "
     "WHERE namespace = :namespace AND transformation IN :keys AND position <= :as_of"
-    ") AS about) AS latest WHERE place = 1 "
+    f") AS about) AS marked WINDOW later AS ({_BEFORE})) AS placed "
+    "WHERE (answered_later IS NULL OR answered_later < as_of) "
+    f"AND ({_ANSWERED} OR told_later IS NULL OR told_later < as_of) "
     "ORDER BY CASE outcome WHEN 'error' THEN 0 WHEN 'failed' THEN 1 WHEN 'not_evaluated' THEN 2 ELSE 3 END, "
     "position DESC LIMIT :most"
 )
+"""A result stands until a later one, not revoked, gives an answer to the same question: same bytes, version, object,
+level and parameters, and an `as_of` that is not older. No answer takes none back: after a failure, a check that was
+killed says nothing about the data."""
 _WORDS: Final = {Outcome.FAILED: "failed", Outcome.ERROR: "could not be evaluated"}
 
 
 @dataclass(frozen=True, slots=True)
 class DataCheck:
-    """The latest result by one level of evidence for one table of one contract version on some bytes. `document` is
-    the JSON of its summary."""
+    """A result that stands, by one level of evidence, for one table of one contract version on some bytes. `document`
+    is the JSON of its summary."""
 
     record: str
     contract: str
@@ -69,7 +82,9 @@ def checks_of_data(
     """
     if not digests:
         return []
-    rows: list[Any] = select_among(connection, _LATEST, namespace, digests, as_of=as_of, most=MAX_CHECKS + 1)
+    rows: list[Any] = select_among(
+        connection, _STANDING, namespace, digests, as_of=as_of, most=MAX_CHECKS + 1
+    )
     return [_check(row) for row in rows]
 
 

@@ -8,6 +8,7 @@ from models.contracts import tables
 from models.kinds import contracts as kinds
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
+from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import JsonValue, canonicalize
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -83,6 +84,8 @@ def contract_checked(workspace: Workspace, entry: Entry) -> None:
             "object": fact.object,
             "manifest": fact.data.manifest,
             "transformation": fact.transformation,
+            "parameters": sha256_digest(canonicalize(entry.body.get("parameters", {}))),
+            "as_of": fact.as_of,
             "run_id": fact.run_id,
             "outcome": str(fact.outcome),
             "evidence_level": entry.level,

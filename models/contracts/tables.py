@@ -1,9 +1,11 @@
 """Projections of contracts, baselines and results of checks; each can be made again from the records."""
 
+from datetime import datetime
+
 from sqlalchemy import BigInteger, Index, Integer, String, Text
 from sqlmodel import Field
 
-from models.columns import Table
+from models.columns import Table, UTCDateTime
 
 _NAMESPACE = String(256)
 _DIGEST = String(71)
@@ -71,7 +73,8 @@ class BaselineApproval(Table, table=True):
 
 
 class ContractCheck(Table, table=True):
-    """A result. `document` is its summary: all of the record's body but the single checks."""
+    """A result. `parameters` is the SHA-256 of its parameters as RFC 8785 JSON, `document` its summary: all of the
+    record's body but the single checks."""
 
     __tablename__ = "contract_check"
     __table_args__ = (
@@ -89,6 +92,8 @@ class ContractCheck(Table, table=True):
     object: str = Field(sa_type=String(256))
     manifest: str = Field(sa_type=_DIGEST)
     transformation: str | None = Field(default=None, sa_type=_DIGEST)
+    parameters: str = Field(sa_type=_DIGEST)
+    as_of: datetime = Field(sa_type=UTCDateTime)
     run_id: str | None = Field(default=None, sa_type=_RUN)
     outcome: str = Field(sa_type=String(16))
     evidence_level: str = Field(sa_type=String(16))

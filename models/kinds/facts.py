@@ -1,4 +1,4 @@
-"""Bodies of the facts about what runs read and write: snapshots, checkpoints, artifacts, evaluations, versions.
+"""Bodies of the facts about what runs read and write: snapshots, checkpoints, artifacts, versions of models.
 
 A `…Fact` is what a request nests under its run; the class that adds the `run_id` is the body of a record of its own.
 """
@@ -29,10 +29,27 @@ from models.kinds.ingredients import (
     Grade,
     Interval,
     Location,
-    Scalar,
 )
 
 IMMUTABLE_STORES = frozenset({"iceberg", "delta", "lakefs", "dvc", "git", "object_version"})
+
+
+class KeySketch(Value):
+    """Keys of the rows, so that two data sets can be compared without either: a blob of sorted unique 64-bit keys
+    (shipworthy.formats.key_sketch) made from these columns."""
+
+    blob: Digest
+    count: Count
+    columns: Annotated[list[Label], Field(min_length=1, max_length=50)]
+
+
+class Split(Value):
+    """The part of a whole that the data is. Two parts of different name, of the same whole by the same method, have no
+    row in common, as far as that is believed."""
+
+    name: Label = Field(description="train, test …")
+    of: Label = Field(description="digest of the whole, or the name of the data set")
+    method: Line = Field(description="how it was divided, with the seed")
 
 
 class Snapshot(Value):
@@ -49,6 +66,8 @@ class Snapshot(Value):
     footer_digest: Digest | None = Field(default=None, description="of the Parquet footers")
     uri: Line | None = None
     location: Location | None = None
+    key_sketch: KeySketch | None = None
+    split: Split | None = None
     reason: Text | None = Field(default=None, description="why the version is not known")
 
     @model_validator(mode="after")
@@ -119,54 +138,6 @@ class ArtifactFact(Value):
     checkpoint: Digest | None = Field(default=None, description="the checkpoint it was made from")
 
 
-class Report(Value):
-    """An evaluation report kept as a blob until `retain_until`."""
-
-    digest: Digest
-    uri: Line | None = None
-    retain_until: Instant | None = None
-
-
-class MetricSummary(Value):
-    """Sufficient statistics of one metric: n and, where it has them, mean, sd and counts."""
-
-    n: Count
-    mean: float | None = None
-    sd: Annotated[float, Field(ge=0)] | None = None
-    positives: Count | None = None
-
-
-Metrics = Annotated[dict[Label, float], Field(max_length=2000)]
-
-
-class EvaluationSlice(Value):
-    """Metrics of one part of the evaluation data, such as country = NO."""
-
-    dimension: Label
-    value: Label
-    metrics: Metrics
-    statistics: dict[Label, MetricSummary] = Field(default_factory=dict)
-
-
-class EvaluationFact(Value):
-    """Measurements on one data snapshot, of one artifact or checkpoint (`subject`) or, without a subject, of the
-    training state that a run was in at `step`: most training logs name no digest for what they measured."""
-
-    subject: Digest | None = None
-    metrics: Metrics
-    evaluator: Digest | None = Field(default=None, description="image digest of the evaluator")
-    protocol: dict[str, Scalar | list[Scalar]] = Field(default_factory=dict)
-    dataset: Digest | None = Field(default=None, description="snapshot that was evaluated on")
-    statistics: Annotated[dict[Label, MetricSummary], Field(max_length=2000)] = Field(default_factory=dict)
-    slices: Annotated[list[EvaluationSlice], Field(max_length=2000)] = Field(default_factory=list)
-    repeat: Count = 0
-    per_example: Digest | None = Field(default=None, description="blob of per-example results")
-    report: Report | None = None
-    step: Count | None = None
-    started_at: Instant | None = None
-    completed_at: Instant | None = None
-
-
 class ModelVersionFact(Value):
     """Binds a registry's name and version to an artifact digest."""
 
@@ -183,18 +154,6 @@ class CheckpointSaved(CheckpointFact):
 
 class Artifact(ArtifactFact):
     run_id: RunId
-
-
-class EvaluationCompleted(EvaluationFact):
-    run_id: RunId | None = None
-
-    @model_validator(mode="after")
-    def _of_something(self) -> Self:
-        if self.subject is None and self.run_id is None:
-            raise ValueError(
-                "give `subject`, the digest of what was measured, or `run_id`, the run it was part of"
-            )
-        return self
 
 
 class ModelVersion(ModelVersionFact):

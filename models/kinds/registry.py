@@ -10,7 +10,7 @@ from typing import Any, Final
 from models.actor import Role
 from models.fields import Value
 from models.keys.records import KeyCreated, KeyRevoked
-from models.kinds import contracts, facts, runs
+from models.kinds import contracts, evaluations, evidence, facts, gates, runs, statistics
 from models.kinds.administration import LogRestored
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import canonicalize
@@ -35,7 +35,8 @@ def _run_subject(fact: object, run_id: str | None) -> str:
 class Kind:
     """One kind of record. `key` is the natural identity (None = the content itself), `subject` the thing under
     which its history is found, `subjects` the digests named in the envelope. `own_call` is the only call that makes
-    such a record, where a batch of records may not hold one."""
+    such a record, where a batch of records may not hold one. `personal`: what two persons say in the same words are
+    two records."""
 
     name: str
     body: type[Value]
@@ -44,6 +45,7 @@ class Kind:
     key: Callable[[Any, str | None], str | None] = _no_key
     subjects: Callable[[Any], list[tuple[str, str]]] = _no_subjects
     own_call: str | None = None
+    personal: bool = False
     schema: bytes = field(init=False, repr=False)
     schema_digest: str = field(init=False, repr=False)
 
@@ -53,6 +55,15 @@ class Kind:
         encoded = canonicalize(schema)
         object.__setattr__(self, "schema", encoded)
         object.__setattr__(self, "schema_digest", sha256_digest(encoded))
+
+    def idempotency_key(
+        self, fact: Value, run_id: str | None, content: str, owner: str | None, given: str | None
+    ) -> str:
+        """Under which key a record is stored once: the client's own, else what identifies the fact."""
+        key = given or self.key(fact, run_id) or f"{run_id or ''}|{content}"
+        # A client's key has no space: nobody can take another person's.
+        person = f"{owner or ''} " if self.personal else ""
+        return f"{'key' if given else self.name}|{person}{key}"
 
 
 def _snapshot_subjects(snapshot: facts.Snapshot) -> list[tuple[str, str]]:
@@ -77,8 +88,26 @@ def _version_subject(fact: facts.ModelVersionFact, run_id: str | None) -> str:
     return model_subject(fact.registry, fact.model, fact.version)
 
 
-def _evaluation_subject(fact: facts.EvaluationFact, run_id: str | None) -> str:
+def _evaluation_subject(fact: evaluations.EvaluationFact, run_id: str | None) -> str:
     return f"run:{run_id}" if run_id else f"digest:{fact.subject}"
+
+
+def _evaluation_key(fact: evaluations.EvaluationFact, run_id: str | None) -> str | None:
+    """A repeat of an attempt has one result; what was measured without an attempt is told apart by its content."""
+    if isinstance(fact, evaluations.EvaluationCompleted) and fact.attempt is not None:
+        return f"{fact.attempt}|{fact.repeat}"
+    return None
+
+
+REVIEWS: Final = "POST /v1/reviews"
+
+
+def _judged_subject(fact: gates.Judged | gates.BreakGlassAsked, run_id: str | None) -> str:
+    return f"digest:{fact.artifact}"
+
+
+def _judged_artifact(fact: gates.Judged | gates.BreakGlassAsked) -> list[tuple[str, str]]:
+    return [("artifact", fact.artifact)]
 
 
 _ALL = (
@@ -117,10 +146,49 @@ _ALL = (
     ),
     Kind(
         "evaluation.completed",
-        facts.EvaluationCompleted,
+        evaluations.EvaluationCompleted,
         frozenset({Role.EVALUATOR, Role.RECORDER}),
         _evaluation_subject,
+        key=_evaluation_key,
         subjects=lambda fact: [("artifact", fact.subject)] if fact.subject else [],
+    ),
+    Kind(
+        "evaluation.attempted",
+        evaluations.EvaluationAttempted,
+        frozenset({Role.EVALUATOR}),
+        lambda fact, _: f"digest:{fact.candidate}",
+        key=lambda fact, _: fact.identity,
+        subjects=lambda fact: [("artifact", fact.candidate), ("data", fact.dataset)],
+        own_call="POST /v1/evaluation-attempts",
+    ),
+    Kind(
+        "evaluation.abandoned",
+        evaluations.EvaluationAbandoned,
+        SERVER_ONLY,
+        lambda fact, _: f"record:{fact.attempt}",
+        key=lambda fact, _: fact.attempt,
+    ),
+    Kind(
+        "attempts.extended",
+        evaluations.AttemptsExtended,
+        frozenset({Role.APPROVER}),
+        lambda fact, _: f"digest:{fact.dataset}",
+        subjects=lambda fact: [("data", fact.dataset)],
+        personal=True,
+    ),
+    Kind(
+        "statistics",
+        statistics.Statistics,
+        frozenset({Role.WORKER}),
+        lambda fact, _: f"digest:{fact.candidate}",
+        subjects=lambda fact: [("artifact", fact.candidate), ("data", fact.dataset)],
+        own_call="POST /v1/work/{id}:complete",
+    ),
+    Kind(
+        "evidence.attested",
+        evidence.EvidenceAttested,
+        frozenset({Role.EVALUATOR}),
+        lambda fact, _: f"digest:{fact.subject}",
     ),
     Kind(
         "model_version",
@@ -161,9 +229,65 @@ _ALL = (
     Kind(
         "contract.checked",
         contracts.ContractChecked,
-        frozenset({Role.RECORDER, Role.WORKER}),
+        # A worker's level is for what it was given to do: its results come with the work that it claimed.
+        RECORDER,
         lambda fact, _: f"contract:{fact.contract.name}",
         subjects=lambda fact: [("data", fact.data.manifest)],
+    ),
+    Kind(
+        "gate.published",
+        gates.GatePublished,
+        frozenset({Role.AUTHOR}),
+        lambda fact, _: f"gate:{fact.name}",
+        key=lambda fact, _: f"{fact.name}|{fact.version}",
+        own_call="PUT /v1/gates/{name}",
+    ),
+    Kind(
+        "review.requested",
+        gates.Review,
+        frozenset({Role.APPROVER, Role.EVALUATOR, Role.AUTHOR}),
+        _judged_subject,
+        subjects=_judged_artifact,
+        own_call=REVIEWS,
+    ),
+    Kind(
+        "review.approved",
+        gates.Review,
+        frozenset({Role.APPROVER}),
+        _judged_subject,
+        subjects=_judged_artifact,
+        own_call=REVIEWS,
+    ),
+    Kind(
+        "review.denied",
+        gates.Review,
+        frozenset({Role.APPROVER}),
+        _judged_subject,
+        subjects=_judged_artifact,
+        own_call=REVIEWS,
+    ),
+    Kind(
+        "waiver",
+        gates.Waiver,
+        frozenset({Role.APPROVER}),
+        _judged_subject,
+        subjects=_judged_artifact,
+        own_call="POST /v1/waivers",
+    ),
+    Kind(
+        "break_glass.asked",
+        gates.BreakGlassAsked,
+        frozenset({Role.APPROVER}),
+        _judged_subject,
+        subjects=_judged_artifact,
+        own_call="POST /v1/break-glass",
+    ),
+    Kind(
+        "decision",
+        gates.DecisionMade,
+        SERVER_ONLY,
+        lambda fact, _: f"digest:{fact.statement.predicate.artifact.digest}",
+        subjects=lambda fact: [("artifact", fact.statement.predicate.artifact.digest)],
     ),
     Kind("key.created", KeyCreated, SERVER_ONLY, lambda fact, _: f"key:{fact.key_id}"),
     Kind(

@@ -110,6 +110,7 @@ def _accept(
         rule = RULES[entry.kind]
         rule.check(workspace, entry)
         rule.project(workspace, entry)
+        rule.follow(workspace, entry)
         accepted.append((entry, draft))
         workspace.remember(
             draft.namespace, draft.key, KnownRecord(draft.content, draft.digest, entry.position)

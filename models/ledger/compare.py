@@ -14,8 +14,8 @@ from sqlalchemy import Table as SqlTable
 
 from models.bulk import sql_table
 from models.columns import metadata
-from models.ledger.reading import parse_canonical
 from models.ledger.rebuild import PROJECTIONS
+from shipworthy.formats.canonical_json import parse_canonical
 from shipworthy.formats.jcs import canonicalize
 
 _FETCH_ROWS: Final = 500

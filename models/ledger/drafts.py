@@ -97,13 +97,11 @@ def make_draft(
             f"the {kind.name} record has {len(payload)} bytes, the limit is {MAX_RECORD_BYTES}; "
             "put large parts into a blob and refer to it by digest"
         )
-    natural = kind.key(fact, run_id)
-    key = idempotency_key or natural or f"{run_id or ''}|{content}"
     return Draft(
         kind=kind,
         namespace=actor.namespace,
         subject=kind.subject(fact, run_id),
-        key=f"{'key' if idempotency_key else kind.name}|{key}",
+        key=kind.idempotency_key(fact, run_id, content, actor.owner, idempotency_key),
         explicit_key=idempotency_key is not None,
         content=content,
         digest=sha256_digest(payload),

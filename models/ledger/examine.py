@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from models.kinds.registry import KINDS
 from models.ledger.entries import Entry
-from models.ledger.reading import StoredRecord, entry_of, parse_canonical
+from models.ledger.reading import StoredRecord, entry_of
+from shipworthy.formats.canonical_json import parse_canonical
 from shipworthy.formats.digests import is_digest, sha256_digest
 from shipworthy.formats.jcs import canonicalize
 from shipworthy.formats.log_entry import leaf_entry
@@ -80,9 +81,8 @@ def _column_problems(record: StoredRecord, entry: Entry, envelope: dict[str, Any
     if subjects != envelope["subjects"]:
         yield "names other subjects in its envelope than in its body"
     explicit = record.idempotency_key.startswith("key|")
-    natural = kind.key(entry.fact, entry.run_id) or f"{entry.run_id or ''}|{record.content_digest}"
-    if not explicit and record.idempotency_key != f"{kind.name}|{natural}":
-        made = f"{kind.name}|{natural}"
+    made = kind.idempotency_key(entry.fact, entry.run_id, record.content_digest, entry.owner, None)
+    if not explicit and record.idempotency_key != made:
         yield f"has the idempotency key {record.idempotency_key!r}, its body makes {made!r}"
     # A registration's content is what was posted: nested facts and a person in clear are not in its body.
     whole = record.kind != "run.registered" or not (explicit or "initiated_by" in entry.body)

@@ -13,7 +13,7 @@ from models.kinds.registry import KINDS
 from models.ledger.canonical import canonical_body
 from models.ledger.entries import Entry
 from models.ledger.tables import Record
-from shipworthy.formats.jcs import MAX_SAFE_INTEGER, JsonValue
+from shipworthy.formats.canonical_json import parse_canonical
 
 CHUNK_RECORDS: Final = 256
 """With 256 KiB a record at most 64 MiB of payloads are held at once."""
@@ -61,22 +61,6 @@ def entries_about(connection: Connection, namespace: str, subject: str, as_of: i
     for row in connection.execute(query.order_by(_POSITION)):
         record = StoredRecord(*row)
         yield entry_of(record, cast(Mapping[str, Any], parse_canonical(record.payload)))
-
-
-def parse_canonical(payload: bytes | str) -> JsonValue:
-    """The JSON value of RFC 8785 text, such that `canonicalize` gives the text back.
-
-    1e16 is written 10000000000000000 there: whole numbers beyond 2^53 - 1 are floats, integers of that size
-    were never let in. ValueError or RecursionError when it is not JSON.
-    """
-    return cast(JsonValue, json.loads(payload, parse_int=_whole_number))
-
-
-def _whole_number(digits: str) -> int | float:
-    if len(digits) < 16:
-        return int(digits)
-    value = float(digits)
-    return int(digits) if abs(value) <= MAX_SAFE_INTEGER else value
 
 
 def entry_of(record: StoredRecord, envelope: Mapping[str, Any]) -> Entry:

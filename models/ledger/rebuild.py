@@ -10,14 +10,17 @@ from models.columns import Table
 from models.contracts import tables as contract_tables
 from models.database import Database
 from models.errors import StartRefused
+from models.evaluations import tables as evaluation_tables
+from models.gates import tables as gate_tables
 from models.ledger.entries import Entry
-from models.ledger.reading import StoredRecord, entry_of, parse_canonical, read_records
+from models.ledger.reading import StoredRecord, entry_of, read_records
 from models.ledger.schema import require_current
 from models.ledger.workspace import Workspace
 from models.ledger.writer import LOG_LOCK
 from models.lineage import tables
 from models.lineage.projections import view_of, write_views
 from models.lineage.rules import RULES
+from shipworthy.formats.canonical_json import parse_canonical
 
 PROJECTIONS: Final[tuple[type[Table], ...]] = (
     tables.Run,
@@ -36,6 +39,18 @@ PROJECTIONS: Final[tuple[type[Table], ...]] = (
     contract_tables.Baseline,
     contract_tables.BaselineApproval,
     contract_tables.ContractCheck,
+    evaluation_tables.EvaluationAttempt,
+    evaluation_tables.AttemptCount,
+    evaluation_tables.AttemptExtension,
+    evaluation_tables.Statistic,
+    evaluation_tables.Evidence,
+    gate_tables.Gate,
+    gate_tables.GateVersion,
+    gate_tables.GateDecision,
+    gate_tables.DecisionInput,
+    gate_tables.Review,
+    gate_tables.Waiver,
+    gate_tables.BreakGlass,
 )
 """Every table that holds nothing but what the records say."""
 

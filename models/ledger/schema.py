@@ -19,12 +19,21 @@ from models.columns import metadata
 from models.contracts import tables as contract_tables
 from models.database import Database
 from models.errors import StartRefused
+from models.evaluations import tables as evaluation_tables
+from models.gates import tables as gate_tables
 from models.keys import tables as key_tables
 from models.ledger.tables import Record, TreeHead, TreeNode
 from models.lineage import tables as lineage_tables
 from models.work import tables as work_tables
 
-TABLE_MODULES: Final = (key_tables, lineage_tables, contract_tables, work_tables)
+TABLE_MODULES: Final = (
+    key_tables,
+    lineage_tables,
+    contract_tables,
+    evaluation_tables,
+    gate_tables,
+    work_tables,
+)
 """Imported so that `metadata` knows every table, whoever asks for grants."""
 LEDGER_TABLES: Final = tuple(table.__tablename__ for table in (Record, TreeNode, TreeHead))
 MIGRATION_LOCK: Final = 0x5348_4D49

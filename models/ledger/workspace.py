@@ -7,6 +7,7 @@ never changed in place; that makes it possible to take back what a refused item 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from operator import itemgetter
 from typing import Any, Final
@@ -14,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, text
 
 from models.bulk import Row, insert_missing, insert_new, insert_rows, select_among, sql_table, upsert_rows
-from models.columns import Table
+from models.columns import Table, UTCDateTime
 from models.ledger.drafts import Draft
 
 Key = tuple[Any, ...]
@@ -77,7 +78,7 @@ class Workspace:
             loaded.update(dict.fromkeys(((namespace, value) for value in values), None))
             query = f"SELECT {listed} FROM {sql_table(table).name} WHERE namespace = :namespace AND {column} IN :keys"
             for row in select_among(self.connection, query, namespace, values):
-                found = dict(zip(names, row, strict=True))
+                found = _row(table, row)
                 loaded[namespace, found[column]] = found
 
     def get(self, table: type[Table], *key: object) -> Row | None:
@@ -90,7 +91,7 @@ class Workspace:
             row = self.connection.execute(
                 text(f"SELECT {', '.join(names)} FROM {target.name} WHERE {where}"), given
             ).first()
-            loaded[key] = None if row is None else dict(zip(names, row, strict=True))
+            loaded[key] = None if row is None else _row(table, row)
         found = loaded[key]
         if found is None:
             found = self._new[table].get(key) or self._missing[table].get(key)
@@ -113,6 +114,10 @@ class Workspace:
         key = _key(table, row)
         if key not in rows:
             self._set(rows, key, row)
+
+    def pending(self, table: type[Table]) -> list[Row]:
+        """Rows that this batch puts or adds and no query can see yet."""
+        return [row for rows in (self._new, self._changed, self._missing) for row in rows[table].values()]
 
     def set_state(self, key: Key, value: object) -> None:
         self._set(self.states, key, value)
@@ -163,6 +168,20 @@ class Workspace:
     def _set(self, target: dict[Any, Any], key: object, value: object) -> None:
         self._undo.append((target, key, target.get(key, _ABSENT)))
         target[key] = value
+
+
+def _row(table: type[Table], values: Iterable[Any]) -> Row:
+    """A row as it was read; SQLite gives instants as text where no column type is asked."""
+    row = dict(zip(sql_table(table).columns.keys(), values, strict=True))
+    for name in _instants(table):
+        if isinstance(row[name], str):
+            row[name] = datetime.fromisoformat(row[name]).replace(tzinfo=UTC)
+    return row
+
+
+@cache
+def _instants(table: type[Table]) -> list[str]:
+    return [column.name for column in sql_table(table).columns if isinstance(column.type, UTCDateTime)]
 
 
 def _key(table: type[Table], row: Row) -> Key:

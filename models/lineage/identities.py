@@ -13,6 +13,7 @@ from models.columns import Table
 from models.errors import Conflict, ModelVersionTaken
 from models.fields import Value
 from models.kinds import facts
+from models.kinds.evaluations import EvaluationAttempted, EvaluationCompleted
 from models.kinds.registry import KINDS, model_subject
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
@@ -68,6 +69,16 @@ def changed_content(kind: str, fact: Value) -> Conflict:
         return ModelVersionTaken(
             f"version {fact.version} of model {fact.model} in registry {fact.registry} was recorded before with "
             "another artifact, run or tags; a version never changes, register the next one"
+        )
+    if isinstance(fact, EvaluationAttempted):
+        return Conflict(
+            "an attempt with this candidate, data set, evaluator, config and `retry` was opened before with another "
+            "model, incumbent, task, threshold, repeats or timeout; it stands, and a further one has the next `retry`"
+        )
+    if isinstance(fact, EvaluationCompleted) and fact.attempt is not None:
+        return Conflict(
+            f"repeat {fact.repeat} of this attempt has another result already; a result never changes, measure again "
+            "in an attempt with the next `retry`"
         )
     return Conflict(f"this {kind} was recorded before with other content; records never change")
 

@@ -82,9 +82,14 @@ def reseal(workspace: Workspace, entry: Entry, before: View, view: View) -> View
     return view | {"sealed": [_revise(workspace, entry, made_of, sealed) for sealed in view["sealed"]]}
 
 
+def made_of_document(view: View) -> bytes:
+    """What a run is made of, as RFC 8785 bytes."""
+    return canonicalize({part: view[part] for part in MADE_OF})
+
+
 def _made_of(workspace: Workspace, entry: Entry, view: View) -> str:
     """Digest of the document that says what the run is made of, kept among the ingredients."""
-    document = canonicalize({part: view[part] for part in MADE_OF})
+    document = made_of_document(view)
     digest = sha256_digest(document)
     workspace.add(
         Ingredient,

@@ -6,8 +6,10 @@ from typing import Any, cast
 
 import orjson
 
+from models.bulk import Row
 from models.fields import instant_text
-from models.kinds import facts
+from models.keys.records import KeyRevoked
+from models.kinds import evaluations, facts
 from models.kinds.runs import RunRegistered
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
@@ -69,14 +71,14 @@ def checkpoint_verified(workspace: Workspace, entry: Entry) -> None:
             "checked_at": fact.checked_at,
             "evidence_level": entry.level,
             "position": entry.position,
-            "document": _document(entry),
+            "document": document_of(entry),
         },
         new=True,
     )
 
 
 def evaluation_completed(workspace: Workspace, entry: Entry) -> None:
-    fact = cast(facts.EvaluationFact, entry.fact)
+    fact = cast(evaluations.EvaluationFact, entry.fact)
     workspace.add(
         tables.Evaluation,
         {
@@ -85,9 +87,13 @@ def evaluation_completed(workspace: Workspace, entry: Entry) -> None:
             "digest": entry.content,
             "subject": fact.subject,
             "run_id": entry.run_id,
+            "dataset": fact.dataset,
+            "attempt": _attempt_of(fact),
+            "repeat": fact.repeat,
             "evidence_level": entry.level,
             "position": entry.position,
-            "document": _document(entry),
+            "recorded_at": entry.recorded_at,
+            "document": document_of(entry, registered=_attempt_of(fact) is not None),
         },
         new=True,
     )
@@ -106,7 +112,7 @@ def model_version(workspace: Workspace, entry: Entry) -> None:
             "run_id": entry.run_id,
             "record": entry.digest,
             "position": entry.position,
-            "document": _document(entry, registry=fact.registry),
+            "document": document_of(entry, registry=fact.registry),
         },
         new=_of_new_run(workspace, entry),
     )
@@ -124,10 +130,15 @@ def revocation(workspace: Workspace, entry: Entry) -> None:
             "revoked": fact.record,
             "effect": fact.effect,
             "position": entry.position,
-            "document": _document(entry),
+            "document": document_of(entry),
         },
         new=True,
     )
+
+
+def key_revoked(workspace: Workspace, entry: Entry) -> None:
+    """No table of ours: the key's own row changes with the commit, and a decision of the same batch must see it."""
+    workspace.flag("key_revoked", "", cast(KeyRevoked, entry.fact).key_id)
 
 
 def nothing(workspace: Workspace, entry: Entry) -> None:
@@ -213,7 +224,7 @@ def _add_checkpoint(workspace: Workspace, entry: Entry, fact: facts.CheckpointFa
             "trained_until": fact.trained_until,
             "level": fact.level,
             "position": entry.position,
-            "document": _document(entry, level=fact.level),
+            "document": document_of(entry, level=fact.level),
         },
         new=_of_new_run(workspace, entry),
     )
@@ -229,7 +240,7 @@ def _add_artifact(workspace: Workspace, entry: Entry, fact: facts.ArtifactFact) 
             "digest": fact.digest,
             "role": fact.role,
             "position": entry.position,
-            "document": _document(entry, role=fact.role),
+            "document": document_of(entry, role=fact.role),
         },
         new=_of_new_run(workspace, entry),
     )
@@ -252,6 +263,11 @@ def _add_snapshot(workspace: Workspace, entry: Entry, fact: facts.Snapshot, body
     digest = snapshot_digest(fact, body)
     if digest is None:
         return
+    if fact.key_sketch is not None or fact.split is not None:
+        known = workspace.get(tables.DataSnapshot, entry.namespace, digest)
+        if known is not None:
+            _complete_snapshot(workspace, known, entry, body)
+            return
     workspace.add(
         tables.DataSnapshot,
         {
@@ -264,6 +280,19 @@ def _add_snapshot(workspace: Workspace, entry: Entry, fact: facts.Snapshot, body
             "document": _json({**body, "digest": digest, "record": entry.digest}),
         },
     )
+
+
+def _complete_snapshot(workspace: Workspace, known: Row, entry: Entry, body: Mapping[str, Any]) -> None:
+    """A sketch or split that comes later, once: what was said first stays."""
+    document = orjson.loads(known["document"])
+    added = {
+        name: body[name]
+        for name in ("key_sketch", "split")
+        if body.get(name) is not None and document.get(name) is None
+    }
+    if added:
+        document |= added | {"completed_by": entry.digest}
+        workspace.put(tables.DataSnapshot, {**known, "document": _json(document)})
 
 
 def _link(workspace: Workspace, entry: Entry, direction: str, kind: str, role: str, digest: str) -> None:
@@ -282,11 +311,20 @@ def _link(workspace: Workspace, entry: Entry, direction: str, kind: str, role: s
     )
 
 
-def _document(entry: Entry, **stated: str) -> str:
+def _attempt_of(fact: evaluations.EvaluationFact) -> str | None:
+    """What came nested in a run's registration belongs to no attempt."""
+    return fact.attempt if isinstance(fact, evaluations.EvaluationCompleted) else None
+
+
+def document_of(entry: Entry, **stated: str | bool) -> str:
     """What answers show of a fact: its body with the defaults that it relied on, its run, the record it stands in and
-    how independent its maker was."""
+    how independent its maker was. Texts in `stated` are words of ours, which need no escaping."""
     more = {"run_id": entry.run_id, **stated} if entry.run_id is not None else stated
-    members = [f'"{name}":"{value}"' for name, value in more.items() if name not in entry.body]
+    members = [
+        f'"{name}":{str(value).lower()}' if isinstance(value, bool) else f'"{name}":"{value}"'
+        for name, value in more.items()
+        if name not in entry.body
+    ]
     members += [f'"record":"{entry.digest}"', f'"evidence_level":"{entry.level}"']
     whole = entry.canonical.whole.decode()
     return f"{whole[:-1]}{',' if len(whole) > 2 else ''}{','.join(members)}}}"

@@ -7,6 +7,11 @@ from typing import Final, cast
 from models.contracts import projections as contract_projections
 from models.contracts import rules as contract_rules
 from models.errors import NotFound, RunConflict, RunNotFound
+from models.evaluations import projections as evaluation_projections
+from models.evaluations import rules as evaluation_rules
+from models.gates import projections as gate_projections
+from models.gates import rules as gate_rules
+from models.gates.registration import check_registration, load_registrations
 from models.kinds import facts
 from models.kinds.runs import KEPT
 from models.ledger.drafts import Draft
@@ -35,11 +40,13 @@ def _check_nothing(workspace: Workspace, entry: Entry) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`check` raises a ShipworthyError that a caller may be told; `project` changes the workspace."""
+    """`check` raises a ShipworthyError that a caller may be told; `project` changes the workspace. `follow` is what the
+    record sets off besides: done once, when it is appended, and not again when projections are made again."""
 
     project: Callable[[Workspace, Entry], None]
     load: Callable[[Workspace, Iterable[Draft]], None] = _load_nothing
     check: Callable[[Workspace, Entry], None] = _check_nothing
+    follow: Callable[[Workspace, Entry], None] = _check_nothing
 
 
 def _load_runs(workspace: Workspace, drafts: Iterable[Draft]) -> None:
@@ -108,6 +115,17 @@ def _result_fits(workspace: Workspace, entry: Entry) -> None:
     contract_rules.check_result(workspace, entry)
 
 
+def _load_evaluations(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+    drafts = list(drafts)
+    _load_runs(workspace, drafts)
+    evaluation_rules.load_results(workspace, drafts)
+
+
+def _evaluation_fits(workspace: Workspace, entry: Entry) -> None:
+    _run_exists(workspace, entry)
+    evaluation_rules.check_result(workspace, entry)
+
+
 def _checkpoint_exists(workspace: Workspace, entry: Entry) -> None:
     digest = cast(facts.CheckpointVerified, entry.fact).checkpoint
     if ("checkpoint", entry.namespace, digest) not in workspace.flags:
@@ -131,6 +149,13 @@ def _version_may_be_sealed(workspace: Workspace, entry: Entry) -> None:
     view = projections.view_of(workspace, entry.namespace, entry.run_id)
     if view is not None:
         check_may_seal(view)
+    check_registration(workspace, entry)
+
+
+def _load_versions(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+    drafts = list(drafts)
+    _VERSIONS.load(workspace, drafts)
+    load_registrations(workspace, drafts)
 
 
 def _artifact_may_be_added(workspace: Workspace, entry: Entry) -> None:
@@ -156,6 +181,8 @@ def _with_identity(
     return Rule(project, load, check)
 
 
+_VERSIONS: Final = _with_identity("model_version", projections.model_version, _version_may_be_sealed)
+_REVIEWED: Final = Rule(gate_projections.reviewed, gate_rules.load_reviews, gate_rules.check_review)
 RULES: Final[Mapping[str, Rule]] = {
     "run.registered": Rule(projections.run_registered, _load_registrations, _registration_only_adds),
     "run.event": _of_run(projections.of_run),
@@ -163,8 +190,26 @@ RULES: Final[Mapping[str, Rule]] = {
     "checkpoint.saved": _with_identity("checkpoint.saved", projections.of_run, _run_exists_and_content_stays),
     "checkpoint.verified": Rule(projections.checkpoint_verified, _load_checkpoints, _checkpoint_exists),
     "artifact": _with_identity("artifact", projections.of_run, _artifact_may_be_added),
-    "evaluation.completed": _of_run(projections.evaluation_completed),
-    "model_version": _with_identity("model_version", projections.model_version, _version_may_be_sealed),
+    "evaluation.completed": Rule(
+        evaluation_projections.evaluation_completed,
+        _load_evaluations,
+        _evaluation_fits,
+        evaluation_rules.queue_statistics,
+    ),
+    "evaluation.attempted": Rule(evaluation_projections.evaluation_attempted, evaluation_rules.load_attempts),
+    "evaluation.abandoned": Rule(
+        evaluation_projections.evaluation_abandoned,
+        evaluation_rules.load_abandonments,
+        evaluation_rules.check_abandonment,
+    ),
+    "attempts.extended": Rule(
+        evaluation_projections.attempts_extended, check=evaluation_rules.check_extension
+    ),
+    "statistics": Rule(
+        evaluation_projections.statistics, evaluation_rules.load_statistics, evaluation_rules.check_statistics
+    ),
+    "evidence.attested": Rule(evaluation_projections.evidence_attested),
+    "model_version": Rule(projections.model_version, _load_versions, _version_may_be_sealed),
     "revocation": Rule(projections.revocation, _load_records, _record_exists),
     "contract.published": Rule(
         contract_projections.contract_published,
@@ -178,7 +223,16 @@ RULES: Final[Mapping[str, Rule]] = {
     "contract.checked": Rule(
         contract_projections.contract_checked, contract_rules.load_results, _result_fits
     ),
+    "gate.published": Rule(
+        gate_projections.gate_published, gate_rules.load_publications, gate_rules.check_publication
+    ),
+    "review.requested": _REVIEWED,
+    "review.approved": _REVIEWED,
+    "review.denied": _REVIEWED,
+    "waiver": Rule(gate_projections.waived, gate_rules.load_waivers, gate_rules.check_waiver),
+    "break_glass.asked": Rule(gate_projections.break_glass_asked, check=gate_rules.check_break_glass),
+    "decision": Rule(gate_projections.decision_made),
     "key.created": Rule(projections.nothing),
-    "key.revoked": Rule(projections.nothing),
+    "key.revoked": Rule(projections.key_revoked),
     "log.restored": Rule(projections.nothing),
 }

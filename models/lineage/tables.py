@@ -19,6 +19,7 @@ _DIGEST = String(71)
 _RUN = String(36)
 _NAME = String(512)
 _OPEN = text("state NOT IN ('completed', 'failed', 'aborted')")
+_ATTEMPTED = text("attempt IS NOT NULL")
 
 
 class Run(Table, table=True):
@@ -135,12 +136,20 @@ class Artifact(Table, table=True):
 
 class Evaluation(Table, table=True):
     """Measurements of the thing with digest `subject`, or of a run's training state when it has none; `digest` is
-    that of the evaluation's content."""
+    that of the evaluation's content. Without `attempt` nobody declared them before they were known."""
 
     __tablename__ = "evaluation"
     __table_args__ = (
         Index(None, "subject", "namespace", "position"),
         Index(None, "run_id", "namespace", "position"),
+        Index(
+            "ix_evaluation_attempt",
+            "attempt",
+            "namespace",
+            "repeat",
+            postgresql_where=_ATTEMPTED,
+            sqlite_where=_ATTEMPTED,
+        ),
     )
 
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
@@ -148,8 +157,12 @@ class Evaluation(Table, table=True):
     digest: str = Field(sa_type=_DIGEST)
     subject: str | None = Field(default=None, sa_type=_DIGEST)
     run_id: str | None = Field(default=None, sa_type=_RUN)
+    dataset: str | None = Field(default=None, sa_type=_DIGEST)
+    attempt: str | None = Field(default=None, sa_type=_DIGEST)
+    repeat: int = Field(sa_type=BigInteger)
     evidence_level: str = Field(sa_type=String(16))
     position: int = Field(sa_type=BigInteger)
+    recorded_at: datetime = Field(sa_type=UTCDateTime)
     document: str = Field(sa_type=Text)
 
 

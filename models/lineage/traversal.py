@@ -1,27 +1,23 @@
 """Which runs a run rests on, or feeds: layered breadth-first over the links between runs and digests.
 
-One level is run → snapshot, checkpoint or artifact → run. A visited set and limits on levels, runs and time bound
-the work by the answer, never by the table.
+One level is run → snapshot, checkpoint or artifact → run, and one statement, which brings what is stored of its runs
+along. A visited set and limits on levels, runs and time bound the work by the answer, never by the table.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from models.bulk import select_among
+from models.lineage.question import Question, Version, VersionName
+from models.lineage.statements import gather, level_statement
 
 MAX_RUNS: Final = 500
 MAX_LINKS: Final = 10_000
 MAX_SECONDS: Final = 2.0
-
-
-class Direction(StrEnum):
-    UPSTREAM = "upstream"
-    DOWNSTREAM = "downstream"
-    BOTH = "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,106 +31,134 @@ class Link:
     digest: str
 
 
+@dataclass(frozen=True, slots=True)
+class SignOfLife:
+    """The latest receipt and the highest step of a run's progress."""
+
+    received_at: datetime
+    step: int | None
+
+
 @dataclass(slots=True)
 class Traversal:
     """Runs by their distance from the start, the links seen, and where it stopped.
 
     `open_runs` were reached but not expanded; `partial` says that a limit other than the asked depth cut it.
+    `documents` are the runs' views as JSON text, `artifacts` (position, JSON text) of what they wrote.
     """
 
+    start: str
+    version: Version | None = None
     hops: dict[str, int] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
     open_runs: list[str] = field(default_factory=list)
     partial: bool = False
+    documents: dict[str, str] = field(default_factory=dict)
+    artifacts: list[tuple[int, str]] = field(default_factory=list)
+    signs_of_life: dict[str, SignOfLife] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """What one statement brought: links of its runs, and the runs on the other side of them with the digests that lead
+    there; `cut` when there are more of those."""
+
+    links: list[Link]
+    reached: dict[str, set[str]]
+    cut: bool
 
 
 def traverse(
-    connection: Connection,
-    namespace: str,
-    start: str,
-    *,
-    depth: int,
-    direction: Direction,
-    as_of: int,
-    clock: Callable[[], float],
-) -> Traversal:
-    """From run `start`; only links recorded at positions up to `as_of` exist. `clock` gives seconds."""
-    found = Traversal(hops={start: 0})
-    level, deadline = [start], clock() + MAX_SECONDS
-    for hop in range(depth + 1):
-        links = _links_of(connection, namespace, level, as_of, MAX_LINKS - len(found.links))
-        found.links += links
+    connection: Connection, question: Question, start: str | VersionName, clock: Callable[[], float]
+) -> Traversal | None:
+    """From a run, or from the run behind a model version; None for a version that was not there at that time. Only
+    links recorded at positions up to `as_of` exist. `clock` gives seconds."""
+    deadline = clock() + MAX_SECONDS
+    if isinstance(start, str):
+        found = Traversal(start)
+        level, read = [start], _read(connection, question, found, [start])
+    else:
+        given = {"registry": start.registry, "model": start.model, "version": start.version}
+        rows = _ask(connection, question, MAX_LINKS, given, of_version=True)
+        if not rows["version"]:
+            return None
+        version = _version(start, rows["version"][0])
+        found = Traversal(version.run_id, version)
+        level, read = [version.run_id], _keep(found, rows)
+    found.hops[found.start] = 0
+    for hop in range(question.depth + 1):
         if len(found.links) >= MAX_LINKS or clock() > deadline:
             found.partial, found.open_runs = True, level
             break
-        reached, cut = _neighbours(connection, namespace, links, direction, as_of)
-        found.partial |= cut
-        following = sorted(run for run in reached if run not in found.hops)
+        found.partial |= read.cut
+        following = sorted(run for run in read.reached if run not in found.hops)
         if not following:
             break
-        if hop == depth:
-            found.open_runs = _with_new_neighbours(links, reached, following, level)
+        if hop == question.depth:
+            found.open_runs = _with_new_neighbours(read, following, level)
             break
         room = MAX_RUNS - len(found.hops)
         if room < len(following):
             found.partial, found.open_runs = True, following[room:]
             following = following[:room]
         found.hops.update(dict.fromkeys(following, hop + 1))
-        level = following
+        level, read = following, _read(connection, question, found, following)
         if found.open_runs:
-            found.links += _links_of(connection, namespace, level, as_of, MAX_LINKS - len(found.links))
             break
     return found
 
 
-def _with_new_neighbours(
-    links: Iterable[Link], reached: dict[str, set[str]], following: list[str], level: list[str]
-) -> list[str]:
+def _with_new_neighbours(read: _Level, following: list[str], level: list[str]) -> list[str]:
     """Runs of the last level that lead further: asking for their lineage goes on from here."""
-    digests = {digest for run in following for digest in reached[run]}
-    return sorted({link.run_id for link in links if link.digest in digests and link.run_id in set(level)})
+    digests = {digest for run in following for digest in read.reached[run]}
+    expanded = set(level)
+    return sorted({link.run_id for link in read.links if link.digest in digests and link.run_id in expanded})
 
 
-def _links_of(
-    connection: Connection, namespace: str, runs: Collection[str], as_of: int, most: int
-) -> list[Link]:
-    """At most `most` links of these runs."""
-    if not runs or most <= 0:
-        return []
-    rows = select_among(
+def _read(connection: Connection, question: Question, found: Traversal, runs: list[str]) -> _Level:
+    return _keep(found, _ask(connection, question, MAX_LINKS - len(found.links), {"runs": runs}))
+
+
+def _ask(
+    connection: Connection,
+    question: Question,
+    most: int,
+    start: dict[str, Any],
+    *,
+    of_version: bool = False,
+) -> dict[str, list[Any]]:
+    """The rows of a level with at most `most` of its links."""
+    return gather(
         connection,
-        "SELECT run_id, direction, kind, role, digest, position FROM run_link "
-        f"WHERE namespace = :namespace AND run_id IN :keys LIMIT {int(most)}",
-        namespace,
-        runs,
+        level_statement(question.direction, of_version=of_version),
+        namespace=question.namespace,
+        as_of=question.as_of,
+        most=most,
+        near=MAX_LINKS,
+        **start,
     )
-    return [Link(*row[:5]) for row in rows if row[5] <= as_of]
 
 
-def _neighbours(
-    connection: Connection, namespace: str, links: Collection[Link], direction: Direction, as_of: int
-) -> tuple[dict[str, set[str]], bool]:
-    """Runs on the other side of these links, with the digests that lead to them; and whether there are more."""
+def _keep(found: Traversal, rows: dict[str, list[Any]]) -> _Level:
+    found.documents.update((run, document) for _, run, *_, document in rows["run"])
+    found.artifacts += [(position, document) for *_, position, document in rows["artifact"]]
+    for _, run, received, step, *_ in rows["life"]:
+        found.signs_of_life[run] = SignOfLife(_instant(received), None if step is None else int(step))
+    links = [Link(*row[1:6]) for row in sorted(rows["link"])]
+    found.links += links
     reached: dict[str, set[str]] = {}
-    cut = False
-    sides = []
-    if direction is not Direction.DOWNSTREAM:
-        sides.append(("in", "out"))
-    if direction is not Direction.UPSTREAM:
-        sides.append(("out", "in"))
-    for here, there in sides:
-        digests = {link.digest for link in links if link.direction == here}
-        if not digests:
-            continue
-        rows: list[Any] = select_among(
-            connection,
-            "SELECT run_id, digest, position FROM run_link WHERE namespace = :namespace "
-            f"AND digest IN :keys AND direction = '{there}' LIMIT {MAX_LINKS}",
-            namespace,
-            digests,
-        )
-        cut |= len(rows) >= MAX_LINKS
-        for run_id, digest, position in rows:
-            if position <= as_of:
-                reached.setdefault(run_id, set()).add(digest)
-    return reached, cut
+    sides: Counter[str] = Counter()
+    for _, run, side, _, _, digest, *_ in rows["near"]:
+        reached.setdefault(run, set()).add(digest)
+        sides[side] += 1
+    return _Level(links, reached, any(count >= MAX_LINKS for count in sides.values()))
+
+
+def _version(name: VersionName, row: Iterable[Any]) -> Version:
+    _, run_id, artifact, record, _, _, position, document = row
+    return Version(name, run_id, artifact, record, position, document)
+
+
+def _instant(text: str) -> datetime:
+    """A time as the database writes it: in UTC on both, with the zone on PostgreSQL."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select, text
 from sqlmodel import col
 
 from models.errors import WorkLeaseLost
-from models.work.queue import fitting, locked, set_values, waiting
+from models.work.queue import fitting, held, locked, set_values, waiting
 from models.work.states import (
     LEASE_ENDED,
     LEASE_SECONDS,
@@ -54,11 +54,18 @@ def claim_work(
     roots: Collection[str],
     worker: str,
     now: datetime,
+    lease: str | None = None,
 ) -> Claimed | None:
     """The oldest work that waits, for this worker alone; None when nothing waits.
 
-    Needs a write transaction: SQLite's is exclusive, on PostgreSQL the row is locked and others skip it.
+    `lease` is a token that the worker chose: a claim with the same one, sent again because its answer was lost, gives
+    the same work. Needs a write transaction: SQLite's is exclusive, on PostgreSQL the row is locked and others skip it.
     """
+    if (
+        lease is not None
+        and (again := _claimed_before(connection, namespace, worker, lease, now)) is not None
+    ):
+        return again
     _bury(connection, namespace, now)
     row = connection.execute(
         select(col(Work.id), col(Work.kind), col(Work.attempt), col(Work.request))
@@ -69,7 +76,7 @@ def claim_work(
     ).first()
     if row is None:
         return None
-    token = secrets.token_hex(16)
+    token = lease or secrets.token_hex(16)
     set_values(
         connection,
         namespace,
@@ -85,6 +92,19 @@ def claim_work(
         reason=None,
     )
     return Claimed(row.id, row.kind, row.attempt + 1, token, row.request)
+
+
+def _claimed_before(
+    connection: Connection, namespace: str, worker: str, lease: str, now: datetime
+) -> Claimed | None:
+    """What this worker runs under the lease, which begins anew: nobody has worked under it yet."""
+    statement = select(col(Work.id), col(Work.kind), col(Work.attempt), col(Work.request))
+    found = statement.where(held(namespace, worker, lease_digest(lease)))
+    row = connection.execute(found.with_for_update()).first()
+    if row is None:
+        return None
+    set_values(connection, namespace, row.id, lease_expires_at=now + timedelta(seconds=LEASE_SECONDS))
+    return Claimed(row.id, row.kind, row.attempt, lease, row.request)
 
 
 def renew_work(
@@ -104,6 +124,12 @@ def renew_work(
         }
     set_values(connection, namespace, id, **changed)
     return False
+
+
+def set_request(connection: Connection, namespace: str, id: str, lease: str, request: str) -> None:
+    """Keeps what was found out for whoever holds the lease. Raises NotFound, WorkLeaseLost."""
+    check_held(locked(connection, namespace, id), lease)
+    set_values(connection, namespace, id, request=request)
 
 
 def give_back(

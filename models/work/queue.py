@@ -23,7 +23,39 @@ from models.work.tables import Work
 
 WORK_NOT_FOUND: Final = "no work with this id in this namespace; it is the `id` that the asking call answered"
 _MAX_REASON: Final = 4096
+# Said once more and as text: with bound values no planner sees that the index over open work fits.
+_OPEN: Final = text("state IN ('queued', 'running')")
 _COLUMNS: Final = tuple(col(getattr(Work, field.name)) for field in fields(WorkItem))
+
+
+def work_row(
+    *,
+    id: str,
+    namespace: str,
+    kind: str,
+    root: str,
+    request: str,
+    content: str,
+    key: str | None,
+    owner: str | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """The row of work that waits. Work whose root is "" reads none: any worker that does its kind may claim it."""
+    row: dict[str, Any] = dict.fromkeys(Work.model_fields)
+    return row | {
+        "namespace": namespace,
+        "id": id,
+        "kind": kind,
+        "state": str(WorkState.QUEUED),
+        "root": root,
+        "request": request,
+        "content_digest": content,
+        "idempotency_key": key,
+        "requested_by": owner,
+        "created_at": now,
+        "available_at": now,
+        "attempt": 0,
+    }
 
 
 def add_work(
@@ -43,21 +75,17 @@ def add_work(
     Raises IdempotencyKeyReused for other content.
     """
     id = str(uuid.uuid4())
-    row: dict[str, Any] = dict.fromkeys(Work.model_fields)
-    row |= {
-        "namespace": namespace,
-        "id": id,
-        "kind": kind,
-        "state": str(WorkState.QUEUED),
-        "root": root,
-        "request": request,
-        "content_digest": content,
-        "idempotency_key": key,
-        "requested_by": owner,
-        "created_at": now,
-        "available_at": now,
-        "attempt": 0,
-    }
+    row = work_row(
+        id=id,
+        namespace=namespace,
+        kind=kind,
+        root=root,
+        request=request,
+        content=content,
+        key=key,
+        owner=owner,
+        now=now,
+    )
     insert_missing(connection, Work, [row])
     found = _first(connection, col(Work.namespace) == namespace, col(Work.id) == id)
     if found is None:
@@ -109,11 +137,19 @@ def list_work(
 
 
 def may_claim(
-    connection: Connection, namespace: str, kinds: Collection[str], roots: Collection[str], now: datetime
+    connection: Connection,
+    namespace: str,
+    kinds: Collection[str],
+    roots: Collection[str],
+    now: datetime,
+    before: ColumnElement[bool] | None = None,
 ) -> bool:
-    """Whether a claim would find something; a read, so that waiting takes no write lock."""
-    statement = select(col(Work.id)).where(waiting(namespace, now), fitting(kinds, roots)).limit(1)
-    return connection.execute(statement).first() is not None
+    """Whether a claim would find something; a read, so that waiting takes no write lock. `before` says what was claimed
+    already, as `held` gives it."""
+    claimable = and_(waiting(namespace, now), fitting(kinds, roots))
+    if before is not None:
+        claimable = and_(_OPEN, or_(claimable, before))
+    return connection.execute(select(col(Work.id)).where(claimable).limit(1)).first() is not None
 
 
 def cancel_work(connection: Connection, namespace: str, id: str, kind: str, now: datetime) -> WorkItem:
@@ -139,11 +175,21 @@ def locked(connection: Connection, namespace: str, id: str) -> WorkItem:
     return WorkItem(*row)
 
 
+def held(namespace: str, worker: str, digest: str) -> ColumnElement[bool]:
+    """Work that runs under the lease with this digest."""
+    return and_(
+        col(Work.namespace) == namespace,
+        _OPEN,
+        col(Work.state) == str(WorkState.RUNNING),
+        col(Work.worker) == worker,
+        col(Work.lease) == digest,
+    )
+
+
 def waiting(namespace: str, now: datetime) -> ColumnElement[bool]:
     return and_(
         col(Work.namespace) == namespace,
-        # Said once more and as text: with bound values no planner sees that the index over open work fits.
-        text("state IN ('queued', 'running')"),
+        _OPEN,
         or_(
             and_(col(Work.state) == str(WorkState.QUEUED), col(Work.available_at) <= now),
             and_(col(Work.state) == str(WorkState.RUNNING), col(Work.lease_expires_at) <= now),
@@ -152,7 +198,7 @@ def waiting(namespace: str, now: datetime) -> ColumnElement[bool]:
 
 
 def fitting(kinds: Collection[str], roots: Collection[str]) -> ColumnElement[bool]:
-    return and_(col(Work.kind).in_(kinds), col(Work.root).in_(roots))
+    return and_(col(Work.kind).in_(kinds), col(Work.root).in_([*roots, ""]))
 
 
 def _first(connection: Connection, *conditions: ColumnElement[bool]) -> WorkItem | None:

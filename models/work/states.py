@@ -18,6 +18,7 @@ LEASE_ENDED: Final = (
 class WorkKind(StrEnum):
     CONTRACT_CHECK = "contract_check"
     BASELINE = "baseline"
+    STATISTICS = "statistics"
 
 
 class WorkState(StrEnum):

@@ -5,19 +5,47 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 import uvicorn
 from starlette.types import ASGIApp
+
+_PATIENCE_SECONDS = 5.0
+"""What requests that are under way get when the server is told to stop."""
+
+
+class _PromptServer(uvicorn.Server):
+    """uvicorn that stops as soon as it is told and nothing is under way.
+
+    Its own loop looks every tenth of a second whether to stop and then waits another tenth: with a server a test
+    that is minutes of nothing.
+    """
+
+    async def main_loop(self) -> None:
+        ticks = 0
+        while not await self.on_tick(ticks):
+            ticks = (ticks + 1) % 100
+            # on_tick renews the Date header at every tenth call.
+            await asyncio.sleep(0.01)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                while self.server_state.connections or self.server_state.tasks:
+                    await asyncio.sleep(0.002)
 
 
 @contextmanager
 def serving(app: ASGIApp, http: type[asyncio.Protocol] | Literal["auto"] = "auto") -> Iterator[int]:
     """The port of 127.0.0.1 on which `app` is served, in a thread of this process."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, http=http, log_config=None, lifespan="off", timeout_graceful_shutdown=5)
-    server = uvicorn.Server(config)
+    config = uvicorn.Config(app, http=http, log_config=None, lifespan="off")
+    server = _PromptServer(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -5,7 +5,6 @@ import json
 from typing import Any, Final
 
 import httpx
-import pytest
 
 from tests.support.bodies import (
     Body,
@@ -22,7 +21,6 @@ from tests.support.bodies import (
     new_run_id,
 )
 from tests.support.calls import assert_refused, log_size, post
-from tests.support.service import RunningService
 
 MEBIBYTE: Final = 1 << 20
 BAD_DIGESTS: Final = (
@@ -35,11 +33,6 @@ BAD_DIGESTS: Final = (
     5,
     None,
 )
-
-
-@pytest.fixture
-def recorder(service: RunningService) -> httpx.Client:
-    return service.client("recorder")
 
 
 def send(client: httpx.Client, content: bytes, path: str = "/v1/runs", **headers: str) -> httpx.Response:

@@ -5,7 +5,6 @@ import json
 from typing import Any
 
 import httpx
-import pytest
 
 from tests.support.bodies import (
     digest_of,
@@ -23,11 +22,6 @@ from tests.support.calls import assert_refused, log_size, post, stored_body
 from tests.support.service import RunningService
 
 MAX_LINE_BYTES = 256 * 1024
-
-
-@pytest.fixture
-def recorder(service: RunningService) -> httpx.Client:
-    return service.client("recorder")
 
 
 def line(kind: str, body: object, **more: object) -> str:

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from api.schemas.runs import NESTED
+from tests.support.attempts import make_attempt, make_evidence
 from tests.support.bodies import (
     Body,
     digest_of,
@@ -48,13 +49,16 @@ def bodies(run_id: str) -> list[tuple[str, str, Body]]:
         ),
         ("/v1/evaluations", "/v1/evaluations", make_evaluation()),
         ("/v1/model-versions", "/v1/model-versions", make_version(run_id=run_id)),
+        ("/v1/evaluation-attempts", "/v1/evaluation-attempts", make_attempt()),
+        ("/v1/evidence", "/v1/evidence", make_evidence(outcome="failed", exit_code=3)),
     ]
 
 
 @pytest.fixture
 def prepared(service: RunningService) -> tuple[httpx.Client, str]:
-    """A recorder in the longest namespace there can be, and a run of it with a checkpoint."""
-    client, run_id = service.client("recorder", namespace=LONGEST_NAMESPACE), new_run_id()
+    """Who records and evaluates in the longest namespace there can be, and a run of it with a checkpoint."""
+    client = service.client("recorder", "evaluator", namespace=LONGEST_NAMESPACE)
+    run_id = new_run_id()
     start = make_start(run_id=run_id, checkpoints=[make_checkpoint(step=1)])
     assert post(client, "/v1/runs", start).status_code == 201
     return client, run_id
@@ -67,6 +71,7 @@ def unique(route: str, body: Body, number: int) -> Body:
         "/v1/runs": {"run_id": new_run_id()},
         "/v1/runs/{run_id}/checkpoints": {"digest": digest_of(name)},
         "/v1/runs/{run_id}/artifacts": {"digest": digest_of(name)},
+        "/v1/evaluation-attempts": {"candidate": digest_of(name)},
     }.get(route, {})
     if route == "/v1/model-versions":
         own = {name: value for name, value in {"tags": {"n": str(number)}}.items() if "tags" not in body}

@@ -2,6 +2,7 @@
 
 import gzip
 import socket
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -70,6 +71,9 @@ def test_a_disconnect_in_the_middle_stores_nothing_and_logs_no_error(probe: Prob
                 connection.sendall(post_head("/v1/things/a", *headers) + gzip.compress(b"half")[:15])
         with socket.create_connection(("127.0.0.1", port)) as connection:
             connection.sendall(post_head("/v1/parsed", "Content-Length: 1000") + b"[1,")
+        deadline = time.monotonic() + 30
+        while len(logs) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
     assert probe.bodies == []
     assert [(entry["log_level"], entry["status"]) for entry in logs] == [("info", 499)] * 3
 

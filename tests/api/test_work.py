@@ -1,69 +1,20 @@
-"""Work over HTTP as workers meet it: claimed once, renewed, handed in once, taken over, given up."""
+"""Work over HTTP as workers meet it: claimed once, renewed, taken over, given up."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-import httpx
 import pytest
-from sqlalchemy import select, update
-from sqlmodel import col
 
 from models.work.states import LEASE_SECONDS, MAX_ATTEMPTS
-from models.work.tables import Work
-from tests.support.bodies import Body, digest_of, make_snapshot, make_start
-from tests.support.calls import assert_refused, log_size, post, stored_body
-from tests.support.contracts import ask, claim, complete, give_up, publish_suite, result_of
-from tests.support.histories import History
+from tests.api.work_scenes import Scene, claimed, make_scene, state
+from tests.support.calls import assert_refused, log_size, stored_body
+from tests.support.contracts import ask, claim, complete, give_up, result_of
 from tests.support.service import RunningService
-
-_TIMES = select(col(Work.id), col(Work.lease_expires_at), col(Work.available_at))
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A published contract, somebody who asks and somebody who works."""
-
-    service: RunningService
-    author: httpx.Client
-    recorder: httpx.Client
-    worker: httpx.Client
-    published: Body
-
-    def shift(self, seconds: float) -> None:
-        """Moves all leases and waiting times back: as if so much time had passed."""
-        passed = timedelta(seconds=seconds)
-        with self.service.services.database.connection() as connection:
-            rows = connection.execute(_TIMES).all()
-            for row in rows:
-                ends = None if row.lease_expires_at is None else row.lease_expires_at - passed
-                connection.execute(
-                    update(Work)
-                    .where(col(Work.id) == row.id)
-                    .values(lease_expires_at=ends, available_at=row.available_at - passed)
-                )
 
 
 @pytest.fixture
 def scene(service: RunningService) -> Scene:
-    history = History(service.services.ledger, service.services.ring)
-    published = publish_suite(service, history.actor("author"))
-    return Scene(
-        service, service.client("author"), service.client("recorder"), service.client("worker"), published
-    )
-
-
-def claimed(scene: Scene, **changes: object) -> Body:
-    work = claim(scene.worker, **changes)
-    assert work is not None
-    return work
-
-
-def state(scene: Scene, id: str) -> Body:
-    answer = scene.recorder.get(f"/v1/contract-checks/{id}")
-    assert answer.status_code == 200, answer.text
-    found: Body = answer.json()
-    return found
+    return make_scene(service)
 
 
 def test_check_is_claimed_with_all_it_needs_and_becomes_a_record(scene: Scene) -> None:
@@ -85,31 +36,6 @@ def test_check_is_claimed_with_all_it_needs_and_becomes_a_record(scene: Scene) -
     assert (shown["evidence_level"], shown["result"]["outcome"]) == ("trusted_runner", "failed")
     assert shown["result"] == stored_body(scene.recorder, shown["record"])
     assert shown["result"]["parameters"] == {"day": "2026-05-01"}
-
-
-def test_same_result_twice_gives_the_first_answer_and_another_is_refused(scene: Scene) -> None:
-    ask(scene.recorder)
-    work = claimed(scene)
-    result = result_of(work, scene.published)
-    first = complete(scene.worker, work, result)
-    size = log_size(scene.recorder)
-    again = complete(scene.worker, work, result)
-    assert (again.status_code, again.json()) == (200, first.json())
-    other = complete(scene.worker, work, result_of(work, scene.published, failed=1))
-    assert_refused(other, 409, "work_lease_lost", "done")
-    assert log_size(scene.recorder) == size
-
-
-def test_result_sent_many_times_at_once_is_recorded_once(scene: Scene) -> None:
-    ask(scene.recorder)
-    work = claimed(scene)
-    result, size = result_of(work, scene.published), log_size(scene.recorder)
-    workers = [scene.worker, *(scene.service.client("worker") for _ in range(7))]
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda worker: complete(worker, work, result), workers))
-    assert [answer.status_code for answer in answers] == [200] * 8
-    assert len({answer.json()["record"] for answer in answers}) == 1
-    assert log_size(scene.recorder) == size + 7 + 1, "seven keys and one result"
 
 
 def test_work_is_taken_over_when_its_lease_ends_and_the_late_result_is_refused(scene: Scene) -> None:
@@ -253,58 +179,3 @@ def test_claim_and_reader_that_wait_in_vain_are_answered_too(scene: Scene) -> No
     answer = scene.recorder.get(f"/v1/contract-checks/{id}", params={"wait": 1})
     assert answer.json()["state"] == "queued"
     assert datetime.now(UTC) - began >= timedelta(seconds=1)
-
-
-@pytest.mark.parametrize(
-    ("part", "value"),
-    [
-        ("check", "another"),
-        ("object", "customers"),
-        ("baseline", digest_of("baseline")),
-        ("parameters", {"day": "other"}),
-        ("as_of", "2026-05-01T12:00:00Z"),
-        ("run_id", "01900000-0000-7000-8000-000000000001"),
-        ("transformation", digest_of("somebody else's output")),
-    ],
-)
-def test_result_about_something_else_than_was_asked_is_refused(
-    scene: Scene, part: str, value: object
-) -> None:
-    ask(scene.recorder)
-    work = claimed(scene)
-    answer = complete(scene.worker, work, result_of(work, scene.published) | {part: value})
-    assert_refused(answer, 422, "invalid_input", f"/result/{part}")
-    # The worker may mend it: the work is still its own.
-    assert complete(scene.worker, work, result_of(work, scene.published)).status_code == 200
-
-
-def test_result_on_other_bytes_than_the_snapshot_ends_the_check_as_failed(scene: Scene) -> None:
-    location = {"root": "lake", "path": "orders/2026-05.parquet"}
-    snapshot = make_snapshot(digest=digest_of("orders"), location=location)
-    assert post(scene.recorder, "/v1/snapshots", snapshot).status_code == 201
-    body = {"contract": "orders", "snapshot": digest_of("orders")}
-    id = post(scene.recorder, "/v1/contract-checks", body).json()["id"]
-    work = claimed(scene)
-    assert (work["request"]["root"], work["request"]["path"]) == ("lake", "orders/2026-05.parquet")
-    answer = complete(scene.worker, work, result_of(work, scene.published, manifest=digest_of("overwritten")))
-    assert_refused(answer, 409, "conflict", digest_of("overwritten"), "overwritten")
-    shown = state(scene, id)
-    assert (shown["state"], shown["record"]) == ("failed", None)
-    assert digest_of("overwritten") in shown["reason"]
-
-
-def test_contract_that_moved_on_refuses_the_result_and_work_that_waits(scene: Scene) -> None:
-    running, waiting = ask(scene.recorder), ask(scene.recorder)
-    work = claimed(scene)
-    assert work["id"] == running
-    author = History(scene.service.services.ledger, scene.service.services.ring).actor("author")
-    publish_suite(scene.service, author, 2, waived=["no_nan:amount"])
-    size = log_size(scene.recorder)
-    answer = complete(scene.worker, work, result_of(work, scene.published))
-    assert_refused(answer, 409, "contract_moved", "version 1", "has 2 now")
-    assert log_size(scene.recorder) == size
-    assert claim(scene.worker) is None, "nobody can do what waits for version 1"
-    for id in (running, waiting):
-        assert state(scene, id)["state"] == "failed"
-        assert "version" in state(scene, id)["reason"]
-    assert post(scene.recorder, "/v1/runs", make_start()).status_code == 201

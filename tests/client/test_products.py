@@ -8,7 +8,7 @@ import pytest
 import shipworthy
 from shipworthy.process import PROCESS
 from tests.client.journals import bodies, events
-from tests.support.pipelines import run_program, token_of
+from tests.support.pipelines import run_program, token_of, told
 from tests.support.service import RunningService
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -142,3 +142,36 @@ def test_training_state_is_measured_in_the_service(sqlite_service: RunningServic
         run.evaluation({"auc": 0.8})
     (measured,) = client.get(f"/v1/runs/{run.id}/evaluations").json()["items"]
     assert (measured.get("subject"), measured["step"], measured["metrics"]) == (None, 300, {"auc": 0.8})
+
+
+def test_same_bytes_saved_again_are_one_checkpoint_and_a_note(
+    tmp_path: Path, sqlite_service: RunningService
+) -> None:
+    source = """
+        import pathlib, shipworthy
+        with shipworthy.run("again/train", capture=False) as run:
+            for step, folder in ((20, "best"), (20, "last"), (40, "last")):
+                pathlib.Path(folder).mkdir(exist_ok=True)
+                pathlib.Path(folder, "model.pt").write_bytes(b"weights")
+                run.checkpoint(f"{folder}/model.pt", step=step, wait=True)
+            run.artifact("best/model.pt")
+            run.artifact("last/model.pt")
+        print(run.id)
+    """
+    client = sqlite_service.client("recorder")
+    variables = {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token_of(client)}
+    done = run_program(source, tmp_path, variables)
+    assert done.stderr == ""
+    recorded = told(client, done.stdout.strip())
+    (checkpoint,) = recorded.bodies["checkpoint.saved"]
+    (artifact,) = recorded.bodies["artifact"]
+    assert (checkpoint["step"], checkpoint["uri"]) == (20, "best/model.pt")
+    assert recorded.notes() == [
+        f"The checkpoint of step 20 at last/model.pt has the bytes of one that this run recorded before: "
+        f"{checkpoint['digest']}",
+        f"The checkpoint of step 40 at last/model.pt has the bytes of one that this run recorded before: "
+        f"{checkpoint['digest']}",
+        f"The artifact 'model' at last/model.pt has the bytes of one that this run recorded before: "
+        f"{artifact['digest']}",
+    ]
+    assert not list(tmp_path.glob("**/*.refused"))

@@ -91,12 +91,24 @@ def test_promise_that_waits_for_another_machine_stays(sent: Path) -> None:
     assert prune_folder(sent.parent, WEEK) == 0
 
 
-def test_run_that_never_said_how_it_ended_stays(tmp_path: Path, sqlite_service: RunningService) -> None:
+def test_run_that_never_said_how_it_ended_stays_for_a_month(
+    tmp_path: Path, sqlite_service: RunningService
+) -> None:
     source = "import os, shipworthy; run = shipworthy.run('prune/train', capture=False); os._exit(9)"
     run_program(source, tmp_path, {})
     client = sqlite_service.client("recorder")
     sync_folder(tmp_path / ".shipworthy", sqlite_service.url, token_of(client))
-    make_older(tmp_path / ".shipworthy")
+    make_older(tmp_path / ".shipworthy", 29 * 86400)
+    assert prune_folder(tmp_path / ".shipworthy", WEEK) == 0
+    make_older(tmp_path / ".shipworthy", 31 * 86400)
+    assert prune_folder(tmp_path / ".shipworthy", 5 * WEEK) == 0
+    assert prune_folder(tmp_path / ".shipworthy", WEEK) == 1
+
+
+def test_unsent_lines_of_a_killed_run_stay_for_ever(tmp_path: Path) -> None:
+    source = "import os, shipworthy; run = shipworthy.run('prune/train', capture=False); os._exit(9)"
+    run_program(source, tmp_path, {})
+    make_older(tmp_path / ".shipworthy", 300 * 86400)
     assert prune_folder(tmp_path / ".shipworthy", WEEK) == 0
 
 

@@ -1,4 +1,4 @@
-"""A ledger that holds a varied history, on either database, and the way of somebody who rewrites it."""
+"""Empty ledgers, ledgers that hold a varied history, on either database, and somebody who rewrites them."""
 
 import itertools
 import shutil
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection, text
 
 from models.database import Database
@@ -17,8 +18,11 @@ from models.ledger.fsck import fsck
 from models.ledger.head import HeadFile
 from models.ledger.opening import open_ledger
 from models.ledger.schema import LEDGER_TABLES, upgrade
+from models.ledger.writer import Ledger
+from tests.support.attempt_history import write_attempts
 from tests.support.databases import DatabaseUrls
-from tests.support.histories import write_history
+from tests.support.gate_history import write_gates
+from tests.support.histories import History, write_history
 from tests.support.postgres import SERVICE_ROLE, PostgresServer
 
 _numbers = itertools.count(1)
@@ -30,6 +34,26 @@ def migrated(urls: DatabaseUrls) -> Database:
     upgrade(owner, SERVICE_ROLE if urls.dialect == "postgresql" else None)
     owner.dispose()
     return Database(urls.service_url)
+
+
+@pytest.fixture
+def database(database_urls: DatabaseUrls) -> Iterator[Database]:
+    """A database with its tables and nothing in them."""
+    database = migrated(database_urls)
+    yield database
+    database.dispose()
+
+
+@pytest.fixture
+def key() -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.generate()
+
+
+@pytest.fixture
+def ledger(database: Database, key: Ed25519PrivateKey) -> Iterator[Ledger]:
+    opened = open_ledger(database, key, None)
+    yield opened
+    opened.close()
 
 
 @dataclass(frozen=True)
@@ -90,6 +114,8 @@ def _write(urls: DatabaseUrls, folder: Path) -> None:
         ledger = open_ledger(written.database, written.ring.log_key, written.head_file)
         try:
             write_history(ledger, written.ring)
+            write_attempts(History(ledger, written.ring))
+            write_gates(History(ledger, written.ring))
         finally:
             ledger.close()
 

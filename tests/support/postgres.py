@@ -66,9 +66,8 @@ def _server_account() -> _Account:
     return _Account(nobody.pw_uid, nobody.pw_gid)
 
 
-def _make_folder(account: _Account) -> Path:
+def _make_folder(account: _Account, parent: Path) -> Path:
     """A new folder of the server's account, under a path that the account can walk."""
-    parent = Path(tempfile.gettempdir()).resolve()
     walkable = all(part.stat().st_mode & 0o001 for part in (parent, *parent.parents))
     if account.user is not None and not walkable:
         parent = Path("/var/tmp")
@@ -129,10 +128,13 @@ class PostgresServer:
         self._guard = guard
 
     @classmethod
-    def start(cls, *, fsync: bool = True) -> Self:
-        """Start a new server, about one second. With `fsync=False` a crash of the machine may lose data."""
+    def start(cls, *, fsync: bool = True, parent: Path | None = None) -> Self:
+        """Start a new server, about one second. With `fsync=False` a crash of the machine may lose data.
+
+        Its folder lies in `parent`, or among the machine's temporary files.
+        """
         account = _server_account()
-        folder = _make_folder(account)
+        folder = _make_folder(account, parent or Path(tempfile.gettempdir()).resolve())
         guard = subprocess.Popen(
             [sys.executable, "-I", postgres_guard.__file__, str(folder)],
             stdin=subprocess.PIPE,
@@ -164,7 +166,8 @@ class PostgresServer:
 
     def create_database(self, name: str, *, template: str | None = None) -> str:
         """Create a database that `shipworthy_owner` owns, empty or as a copy; return the owner's address."""
-        statement = sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {}")
+        # Without FILE_COPY each page of the copy is written to the WAL as well: twice to twelve times the work.
+        statement = sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {} STRATEGY FILE_COPY")
         names = (name, OWNER_ROLE, template or "template1")
         self.execute(statement.format(*(sql.Identifier(part) for part in names)))
         return self.url(OWNER_ROLE, name)

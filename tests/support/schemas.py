@@ -122,7 +122,7 @@ def _least(schema: Schema | bool, definitions: Schema) -> Any:
             known = schema.get("properties", {})
             return {name: _least(known[name], definitions) for name in schema.get("required", [])}
         case "array":
-            return []
+            return [_least(schema["items"], definitions)] * schema.get("minItems", 0)
         case "string":
             return _EXAMPLES.get(schema.get("format", ""), _PATTERNS.get(schema.get("pattern", ""), "a"))
         case "boolean":

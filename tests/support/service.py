@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
+from typing import Final
 
 import httpx
 
@@ -13,6 +15,9 @@ from api.settings import Settings
 from models.keys.administration import create_key
 from tests.api.socket_server import serving
 from tests.support.databases import DatabaseUrls
+
+NO_CERTIFICATES: Final = SSLContext(PROTOCOL_TLS_CLIENT)
+"""For `verify=`: each client without it reads 140 certificate authorities, 25 ms for what speaks plain HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,8 @@ class RunningService:
             owner=owner,
         )
         headers = {"Authorization": f"Bearer {created.token}"}
-        return self.closing.enter_context(httpx.Client(base_url=self.url, headers=headers, timeout=30))
+        client = httpx.Client(base_url=self.url, headers=headers, timeout=30, verify=NO_CERTIFICATES)
+        return self.closing.enter_context(client)
 
 
 @contextmanager

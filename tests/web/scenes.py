@@ -14,7 +14,7 @@ from shipworthy.formats.jcs import canonicalize
 from tests.support.bodies import Body, digest_of
 from tests.support.contracts import ask, claim, complete
 from tests.support.histories import History
-from tests.support.service import RunningService
+from tests.support.service import NO_CERTIFICATES, RunningService
 
 HTML: Final = {"Accept": "text/html"}
 HOSTILE: Final = ("<img src=x onerror=alert(1)>", "javascript:alert(1)", "safe\u202egpj.exe")
@@ -267,7 +267,7 @@ class Scene:
 
     def browser(self, key: CreatedKey | None = None) -> httpx.Client:
         """A client that signed in by the form, as a person does; its cookie is all it has."""
-        client = httpx.Client(base_url=self.service.url, headers=HTML, timeout=30)
+        client = httpx.Client(base_url=self.service.url, headers=HTML, timeout=30, verify=NO_CERTIFICATES)
         self.service.closing.enter_context(client)
         answer = sign_in(client, (key or self.key()).token)
         assert answer.status_code == 303, answer.text

@@ -35,7 +35,7 @@ def test_everything_shown_is_found_and_leads_to_it(scene: Scene) -> None:
         snapshot["digest"][7:20]: {snapshot["digest"]: f"/v1/snapshots/{snapshot['digest']}"},
         check: {check: f"/contract-checks/{check}"},
         published["suite_digest"]: {"taxi-trips": "/contracts/taxi-trips/versions/1"},
-        "eta": {"eta": "/v1/models/eta/versions/1"},
+        "eta": {"eta": "/models/eta/versions/1"},
         "taxi": {
             "taxi-trips": "/contracts/taxi-trips/versions/1",
             "taxi/green": "/v1/snapshots?namespace=lake&name=taxi%2Fgreen",

@@ -81,7 +81,7 @@ def scripted(**replies: list[Reply]) -> Iterator[Script]:
             self.end_headers()
             self.wfile.write(answer)
 
-        do_POST = do_PUT = handle_call
+        do_GET = do_POST = do_PUT = handle_call
 
         def log_message(self, format: str, *arguments: object) -> None:
             """A test looks at `asked`."""

@@ -10,11 +10,12 @@ from api.workers.client import Claim, Progress, Refused, ServiceAway, ServiceCli
 from tests.workers.scripted import Reply, Script, scripted, work
 
 KINDS = ("contract_check",)
+LEASE = "1" * 32
 
 
 def claim(service: Script, seconds: int) -> Claim | None:
     with closing(ServiceClient(service.url, "sw_key")) as client:
-        return client.claim(KINDS, ["here"], seconds)
+        return client.claim(KINDS, ["here"], seconds, LEASE)
 
 
 def test_claim_gives_work_with_its_request_and_inputs() -> None:
@@ -23,7 +24,8 @@ def test_claim_gives_work_with_its_request_and_inputs() -> None:
     assert found is not None
     assert (found.kind, found.attempt, found.request["path"]) == ("contract_check", 1, "data.csv")
     assert service.asked[0].token == "sw_key"
-    assert service.asked[0].body == {"kinds": ["contract_check"], "roots": ["here"], "wait_seconds": 1}
+    said = {"kinds": ["contract_check"], "roots": ["here"], "wait_seconds": 1, "lease": LEASE}
+    assert service.asked[0].body == said
 
 
 def test_no_work_is_no_claim() -> None:
@@ -79,8 +81,8 @@ def test_service_that_is_not_there_is_weather() -> None:
 def test_kept_connection_that_was_closed_is_opened_again() -> None:
     with scripted(claim=[Reply(204), Reply(0), Reply(204)]) as service:
         client = ServiceClient(service.url, "sw_key")
-        client.claim(KINDS, ["here"], 0)
-        assert client.claim(KINDS, ["here"], 0) is None
+        client.claim(KINDS, ["here"], 0, LEASE)
+        assert client.claim(KINDS, ["here"], 0, LEASE) is None
         client.close()
     assert len(service.asked) == 3
 
@@ -89,7 +91,7 @@ def test_renewal_carries_progress_and_tells_of_a_cancellation() -> None:
     renewals = [Reply(body={"cancelled": False, "lease_seconds": 60}), Reply(body={"cancelled": True})]
     with scripted(claim=[Reply(body=work())], renew=renewals) as service:
         client = ServiceClient(service.url, "sw_key")
-        found = client.claim(KINDS, ["here"], 0)
+        found = client.claim(KINDS, ["here"], 0, LEASE)
         assert found is not None
         assert not client.renew(found, Progress(3, 7, "hashing")).cancelled
         assert client.renew(found, None).cancelled

@@ -86,6 +86,8 @@ def _locked(source: Source, limits: Limits) -> duckdb.DuckDBPyConnection:
             "memory_limit": f"{limits.memory_bytes}B",
             "threads": limits.threads,
             "temp_directory": str(limits.temp_folder),
+            # All files of it together; what the kernel limits is each alone.
+            "max_temp_directory_size": f"{limits.temp_bytes}B",
         },
     )
     addresses = ", ".join(text_literal(file.address) for file in source.files)

@@ -10,7 +10,8 @@ _LINE: Final = re.compile(r"CSV Error on Line: (\d+)")
 _SENTENCES: Final[tuple[tuple[type[duckdb.Error], str], ...]] = (
     (
         duckdb.OutOfMemoryException,
-        "The query needed more memory than its limit. Give the worker more, or check fewer columns.",
+        "The query needed more memory, or more room for temporary files, than its limit. Give the worker more, or "
+        "check fewer columns.",
     ),
     (duckdb.PermissionException, "The query asked for a file or setting that is locked."),
     (duckdb.ConversionException, "A value can't be converted to the type that the check needs."),

@@ -9,6 +9,7 @@ from duckdb import Error as DuckDbError
 from sqlalchemy.exc import DBAPIError
 
 from gates.contracts.engine.duck_errors import explained
+from gates.contracts.engine.gx_expectations import type_of
 from gates.contracts.engine.refusals import without_values
 from gates.contracts.engine.rounding import rounded
 from gates.contracts.engine.table import Finding
@@ -38,7 +39,7 @@ def finding_of(result: "ExpectationValidationResult") -> Finding:
         return Finding(success=False, error=_raised(raised))
     assert result.expectation_config is not None
     details: Mapping[str, Any] = result.result or {}
-    named = result.expectation_config.type in _OBSERVED
+    named = type_of(result.expectation_config) in _OBSERVED
     return Finding(
         success=bool(result.success),
         observed=_statistic(details.get("observed_value")) if named else None,

@@ -16,6 +16,7 @@ from great_expectations.expectations.metrics.map_metric_provider.column_map_metr
     ColumnMapMetricProvider,
 )
 from great_expectations.expectations.metrics.metric_provider import MetricProvider, metric_value
+from great_expectations.expectations.metrics.table_metric_provider import TableMetricProvider
 
 from gates.contracts.engine.rounding import rounded
 
@@ -48,6 +49,25 @@ class DuckDbExecutionEngine(SqlAlchemyExecutionEngine):
         return found | {metric.id: [] for metric in wanted if metric.metric_name.endswith(_VALUES)}
 
 
+class _ColumnTypes(TableMetricProvider):
+    """One look at the view. GX reflects keys, comments and defaults too, by queries over all of DuckDB's catalogue."""
+
+    metric_name = "table.column_types"
+    value_keys = ("include_nested",)
+    default_kwarg_values: dict[str, Any] = {"include_nested": True}
+
+    @metric_value(engine=DuckDbExecutionEngine)
+    def _sqlalchemy(
+        cls,
+        execution_engine: DuckDbExecutionEngine,
+        metric_domain_kwargs: dict[str, Any],
+        **_: object,
+    ) -> list[dict[str, str]]:
+        rows, _compute, _accessor = execution_engine.get_compute_domain(metric_domain_kwargs, "table")
+        described = execution_engine.execute_query(sa.text(f"DESCRIBE {rows}"))
+        return [{"name": name, "type": type} for name, type, *_others in described]
+
+
 class _Between(ColumnMapMetricProvider):
     """NaN lies in no range; DuckDB sorts it above every number, so that an upper bound alone keeps it out."""
 
@@ -69,7 +89,7 @@ class _Between(ColumnMapMetricProvider):
             inside.append(column > min_value if strict_min else column >= min_value)
         if max_value is not None:
             inside.append(column < max_value if strict_max else column <= max_value)
-        types = {each["name"]: str(each["type"]) for each in others["_metrics"]["table.column_types"]}
+        types = {each["name"]: each["type"] for each in others["_metrics"]["table.column_types"]}
         if max_value is None and types.get(str(column.name), "").startswith(_FLOATS):
             inside.append(sa.not_(sa.func.isnan(column)))
         return sa.and_(*inside)

@@ -29,11 +29,13 @@ class OpenFile:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`memory_bytes` for the query engine, `threads` at least 1, `temp_folder` private to this run."""
+    """`memory_bytes` for the query engine, `threads` at least 1, `temp_folder` private to this run and never fuller
+    than `temp_bytes`."""
 
     memory_bytes: int
     threads: int
     temp_folder: Path
+    temp_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 import io
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -35,8 +37,8 @@ def warm_up() -> str:
     try:
         os.write(descriptor, data)
         file = OpenFile("warming.parquet", descriptor, len(data), "0" * 64)
-        with tempfile.TemporaryDirectory() as folder:
-            limits = Limits(_MEMORY_BYTES, 1, Path(folder))
+        with _temporary_folder() as folder:
+            limits = Limits(_MEMORY_BYTES, 1, Path(folder), _MEMORY_BYTES)
             as_of = datetime(2026, 1, 1, tzinfo=UTC)
             result = run_checks(
                 suite, "", [file], "parquet", None, {}, as_of, limits, False, lambda done, total, text: None
@@ -44,3 +46,15 @@ def warm_up() -> str:
     finally:
         os.close(descriptor)
     return str(result["outcome"])
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    """Takes all temporary files: Great Expectations would leave a folder for each of its contexts."""
+    before = tempfile.tempdir
+    with tempfile.TemporaryDirectory() as folder:
+        tempfile.tempdir = folder
+        try:
+            yield folder
+        finally:
+            tempfile.tempdir = before

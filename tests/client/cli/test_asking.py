@@ -120,6 +120,19 @@ def test_lineage_speaks_json_for_versions_and_runs(
     assert (done.code, done.out) == (1, "")
 
 
+def test_lineage_of_a_job_is_that_of_its_newest_run(
+    sqlite_recorder: httpx.Client, shipworthy: Shipworthy
+) -> None:
+    job = {"namespace": "fraud", "name": "nightly/train"}
+    register(sqlite_recorder, job=job)
+    run_id = register(sqlite_recorder, job=job)
+    register(sqlite_recorder)
+    assert json.loads(shipworthy("lineage", "fraud/nightly/train", "--json").out)["run_id"] == run_id
+    done = shipworthy("lineage", "fraud/nightly")
+    assert (done.code, done.out) == (1, "")
+    assert "no run of the job fraud/nightly; `shipworthy runs` lists what there is" in done.err
+
+
 def test_lineage_as_of_a_time_before_knows_nothing(
     sqlite_recorder: httpx.Client, shipworthy: Shipworthy
 ) -> None:

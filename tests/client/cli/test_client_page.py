@@ -18,7 +18,7 @@ SOURCES = ROOT / "clients/python/src/shipworthy"
 
 def test_every_command_has_a_row() -> None:
     listed = re.findall(r"^  ([a-z]+)  ", spawn("--help").out, flags=re.MULTILINE)
-    assert len(listed) == 9
+    assert len(listed) == 16
     assert [name for name in listed if not re.search(rf"^\|.*`shipworthy {name}\b", PAGE, re.MULTILINE)] == []
 
 
@@ -62,9 +62,18 @@ def test_examples_that_need_nothing_run(name: str) -> None:
     assert len([entry for entry in os.listdir(".shipworthy") if len(entry) == 36]) == 1
 
 
-@pytest.mark.parametrize("group", ["contract", "baseline"])
-def test_every_command_about_contracts_has_a_row(group: str) -> None:
-    page = (ROOT / "docs/contracts.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("group", "page"),
+    [
+        ("contract", "contracts"),
+        ("baseline", "contracts"),
+        ("gate", "gates"),
+        ("decision", "gates"),
+        ("review", "gates"),
+    ],
+)
+def test_every_command_of_a_group_has_a_row(group: str, page: str) -> None:
+    page = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
     listed = re.findall(r"^  ([a-z]+)  ", spawn(group, "--help").out, flags=re.MULTILINE)
     assert len(listed) >= 3
     assert [name for name in listed if f"`shipworthy {group} {name}" not in page] == []

@@ -127,7 +127,8 @@ def test_sync_tells_unreachable_from_a_refused_key(sqlite_service: RunningServic
     [
         (["exec"], "no program to run"),
         (["exec", "--data", "train", "--", "true"], "write ROLE=PATH"),
-        (["exec", "--bogus", "--", "true"], "unrecognized arguments"),
+        (["exec", "--bogus", "--", "true"], "--bogus is no option of exec"),
+        (["exec", "--job", "a/b", "true", "now"], "put -- before the program: shipworthy exec -- true now"),
     ],
 )
 def test_wrong_use_runs_nothing(arguments: list[str], sentence: str) -> None:

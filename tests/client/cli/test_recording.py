@@ -177,7 +177,7 @@ def test_doctor_with_a_service_that_is_away_is_exit_5(shipworthy: Shipworthy) ->
     done = shipworthy("doctor", "--url", "http://127.0.0.1:9", "--json")
     assert done.code == 5
     (service,) = [finding for finding in json.loads(done.out) if finding["about"] == "service"]
-    assert (service["level"], service["mend"]) == ("bad", "curl -sS http://127.0.0.1:9/readyz")
+    assert (service["level"], service["mend"]) == ("bad", "shipworthy-server serve --port 9")
 
 
 def test_doctor_tells_of_kept_records_and_the_command_that_sends_them(

@@ -14,8 +14,8 @@ from gates.contracts.kwargs import Expectation
 from gates.contracts.linting import lint_contract
 from gates.contracts.odcs_thresholds import OPERATORS
 from gates.contracts.own_expectations import OWN
-from gates.contracts.problems import ContractError
 from gates.contracts.rules import rules_of
+from gates.documents.problems import DocumentError
 from shipworthy.formats.jcs import canonicalize
 from tests.gates.contracts.contracts import accounted
 
@@ -200,7 +200,7 @@ def read(contract: dict[str, Any]) -> ContractDocument | None:
     """The document; None for one of another shape, which is refused whole."""
     try:
         return read_contract(json.dumps(contract).encode(), "json")
-    except ContractError:
+    except DocumentError:
         return None
 
 
@@ -242,7 +242,7 @@ def test_kwargs_of_any_shape_are_told_and_never_raise(value: Any) -> None:
 @settings(max_examples=100, deadline=None)
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for media in ("yaml", "json"):
-        with suppress(ContractError):
+        with suppress(DocumentError):
             assert read_contract(data, "yaml" if media == "yaml" else "json").lines[""] >= 1
 
 

@@ -4,12 +4,12 @@ import pytest
 
 from gates.contracts.compiling import compile_contract
 from gates.contracts.document import read_contract
-from gates.contracts.problems import ContractError
+from gates.documents.problems import DocumentError
 from tests.gates.contracts.contracts import HEAD, gx, odcs
 
 
 def refused(data: bytes, media: str = "yaml") -> str:
-    with pytest.raises(ContractError) as caught:
+    with pytest.raises(DocumentError) as caught:
         read_contract(data, "yaml" if media == "yaml" else "json")
     return str(caught.value)
 

@@ -7,8 +7,8 @@ import pytest
 from gates.contracts.compiling import compile_contract
 from gates.contracts.document import ContractDocument, read_contract
 from gates.contracts.linting import lint_contract
-from gates.contracts.pointers import resolve
 from gates.contracts.rules import rules_of
+from gates.documents.pointers import resolve
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import canonicalize
 from tests.gates.contracts.contracts import DATA, accounted

@@ -55,18 +55,26 @@ class Visit:
 
 @contextmanager
 def visit(browser: Browser, scene: Scene, key: CreatedKey | None = None, **options: Any) -> Iterator[Visit]:
-    """A new browser profile, signed in by typing the key."""
+    """As a new recorder, or with this key."""
+    token = (key or scene.key("recorder")).token
+    with visit_as(browser, scene.service.url, token, **options) as made:
+        yield made
+
+
+@contextmanager
+def visit_as(browser: Browser, url: str, token: str, **options: Any) -> Iterator[Visit]:
+    """A new browser profile, signed in by typing a key."""
     context = browser.new_context(**options)
     page = context.new_page()
     page.add_init_script(_NOTE_VIOLATIONS)
-    made = Visit(page, scene.service.url)
+    made = Visit(page, url)
     page.on("dialog", made.dismiss)
     page.on("console", lambda message: made.messages.append(message.text))
     page.on("pageerror", lambda error: made.dialogs.append(str(error)))
     made.open("/login")
-    page.get_by_label("Key").fill((key or scene.key("recorder")).token)
+    page.get_by_label("Key").fill(token)
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(scene.service.url + "/")
+    page.wait_for_url(url + "/")
     yield made
     context.close()
 

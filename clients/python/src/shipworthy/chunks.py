@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
 from shipworthy.values import Body
@@ -18,17 +17,17 @@ _PENDING: Final = b'{"pending":'
 _BLOB: Final = b'{"blob":'
 
 
-@dataclass(slots=True)
 class Stretch:
-    """Lines of one journal from byte `start` to before byte `end`, sorted by what is done with them."""
+    """Lines of one journal from byte `start` to before byte `end`, sorted by what is done with them. `blobs` are
+    digests of files in the folder `blobs` beside the journal."""
 
-    start: int = 0
-    end: int = 0
-    records: list[bytes] = field(default_factory=list)
-    logs: list[bytes] = field(default_factory=list)
-    promises: list[Body] = field(default_factory=list)
-    blobs: list[str] = field(default_factory=list)
-    """Digests of files in the folder `blobs` beside the journal."""
+    def __init__(self, start: int = 0, end: int = 0) -> None:
+        self.start = start
+        self.end = end
+        self.records: list[bytes] = []
+        self.logs: list[bytes] = []
+        self.promises: list[Body] = []
+        self.blobs: list[str] = []
 
     def add(self, lines: Iterable[bytes]) -> None:
         """Sorts lines in. Torn ones are skipped: they were never acknowledged, or come again whole."""

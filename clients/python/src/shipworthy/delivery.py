@@ -3,10 +3,9 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from shipworthy.chunks import Stretch, make_chunk, read_stretch
 from shipworthy.errors import NotDelivered, Trouble
@@ -20,6 +19,8 @@ from shipworthy.values import Body, encode
 BATCH_LINES: Final = 200
 """Records in one request: an answer within the read timeout also from a slow service."""
 BATCH_BYTES: Final = 4 * 2**20
+_AGAIN: Final = b':again","body":'
+"""Ends the key of a note about bytes that were recorded before."""
 RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers for one line after which the same line may be taken later."""
 
@@ -28,25 +29,23 @@ class RunUnknown(NotDelivered):
     """The run is not registered yet: the journal of the process that registers it comes first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A line that the service will not take, and why."""
+class Refusal(NamedTuple):
+    """A line that the service will not take, and why; `code` is the service's name for that."""
 
     line: bytes
     status: int
     detail: str
+    code: str
 
 
-@dataclass(slots=True)
 class Outcome:
     """`left` is True when lines wait that can be sent now or later, `busy` when another process sends
     them."""
 
-    lines: int = 0
-    refused: int = 0
-    left: bool = False
-    busy: bool = False
-    sent: int = 0
+    def __init__(self, *, left: bool = False, busy: bool = False) -> None:
+        self.lines = self.refused = self.sent = 0
+        self.left = left
+        self.busy = busy
 
 
 def send_journal(path: Path, transport: Transport, is_ready: Callable[[Stretch], bool]) -> Outcome:
@@ -96,6 +95,15 @@ def send_stretch(
         transport.put_blob(digest, chunk)
         lines.append(_note(journal, place, number, digest, stretch.logs[-1]))
     refusals = []
+    for each in _send_batches(transport, lines):
+        note = _same_bytes_again(each)
+        # Sent after what was refused, so that a resend after a cut finds both as they were.
+        refusals += [each] if note is None else _send_batches(transport, [note])
+    return refusals
+
+
+def _send_batches(transport: Transport, lines: list[bytes]) -> list[Refusal]:
+    refusals = []
     while lines:
         batch, size = 0, 0
         while batch < min(len(lines), BATCH_LINES) and (
@@ -124,10 +132,35 @@ def _send_batch(transport: Transport, lines: list[bytes]) -> list[Refusal]:
             raise NotDelivered(Trouble.BUSY, str(item.get("detail")))
         # A chunk sent again by another version of zlib has other bytes, and is known all the same.
         if status not in (200, 201) and not (
-            item.get("code") == "idempotency_key_reused" and b":chunk-" in line
+            item.get("code") == "idempotency_key_reused" and (b":chunk-" in line or _AGAIN in line)
         ):
-            refusals.append(Refusal(line, status, _why(item)))
+            refusals.append(Refusal(line, status, _why(item), str(item.get("code"))))
     return refusals
+
+
+def _same_bytes_again(refusal: Refusal) -> bytes | None:
+    """The note in the place of a checkpoint or artifact whose bytes this run has recorded before, at another step or
+    place: a product is its digest and recorded once. None for what was refused for another reason."""
+    if refusal.code != "conflict":
+        return None
+    record = json.loads(refusal.line)
+    body = record["body"]
+    if record["kind"] == "checkpoint.saved":
+        what = f"The checkpoint of step {body['step']}"
+    elif record["kind"] == "artifact":
+        what = f"The artifact {body.get('role', 'model')!r}"
+    else:
+        return None
+    note = {
+        "run_id": body["run_id"],
+        "type": "note",
+        "at": body.get("trained_until") or format_instant(datetime.now(UTC)),
+        "text": f"{what} at {body.get('uri', 'a place unknown')} has the bytes of one that this run recorded before: "
+        f"{body['digest']}",
+    }
+    if "step" in body:
+        note["step"] = body["step"]
+    return encode({"kind": "run.event", "key": f"{record['key']}:again", "body": note})
 
 
 def _why(item: Body) -> str:

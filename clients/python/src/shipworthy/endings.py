@@ -1,13 +1,12 @@
 """How a run ended, from the exception that left its block."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from shipworthy.capture.redaction import redact_text
 from shipworthy.values import first_line
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """`state` is completed, failed or aborted."""
 
     state: str

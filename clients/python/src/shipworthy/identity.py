@@ -5,7 +5,7 @@ import re
 import time
 from typing import Final
 
-_RUN_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_RUN_ID: Final = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 
 def new_run_id() -> str:
@@ -20,4 +20,4 @@ def new_run_id() -> str:
 
 
 def is_run_id(text: str) -> bool:
-    return _RUN_ID.fullmatch(text) is not None
+    return re.fullmatch(_RUN_ID, text) is not None

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from shipworthy.capture.launchers import Rank
 from shipworthy.capture.outer import OuterRun, may_join, outer_run, without_outer
@@ -16,8 +16,7 @@ from shipworthy.identity import is_run_id
 from shipworthy.notices import warn_once
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """`leads` is False for ranks other than the first, and within `shipworthy exec`: they add facts, but neither
     register nor end the run.
 

@@ -5,13 +5,13 @@ first, the process itself or `shipworthy sync` after its end, records it once.
 """
 
 import os
-import socket
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
+from shipworthy.capture.processes import host_name
 from shipworthy.formats.times import format_instant
 from shipworthy.values import Body, as_body, encode
 
@@ -46,7 +46,7 @@ def promise_of_files(what: What, key: str, run_id: str, path: Path, body: Body) 
         "key": key,
         "run_id": run_id,
         "path": str(path.absolute()),
-        "host": socket.gethostname(),
+        "host": host_name(),
         "state": fingerprint(path),
         "body": body,
     }

@@ -14,6 +14,9 @@ from shipworthy.state import StateFile
 
 READ_BYTES: Final = 64 * 2**10
 """How much of the beginning and of the end of a journal is read: its work is the same for a journal of any size."""
+UNENDED_SECONDS: Final = 30 * 86400.0
+"""How long a run that never said how it ended (`kill -9`, power) has to be silent at least: it may go on yet, on a
+machine whose locks are not seen here."""
 _ASIDE: Final = ".pruned-"
 _ABANDONED_SECONDS: Final = 3600.0
 _LEADING: Final = b'"heartbeat":'
@@ -22,13 +25,15 @@ _ENDS: Final = tuple(b'"state":"%b"' % state for state in (b"completed", b"faile
 
 
 def prune_folder(folder: Path, older_than_seconds: float, now: float | None = None) -> int:
-    """Deletes the journals of ended runs of which nothing is left to send and nothing changed for so long; how many
-    runs. What is refused, promised, unsent, or held by another process stays.
+    """Deletes the journals of runs of which nothing is left to send and nothing changed for so long; how many runs.
+    A run that never said how it ended counts as ended after UNENDED_SECONDS. What is refused, promised, unsent, or
+    held by another process stays.
 
     `folder` is a SHIPWORTHY_DIR or the folder of one run; `now` is in seconds since 1970.
     """
     now = time.time() if now is None else now
-    return sum(_prune(each, now - older_than_seconds) for each in _runs(folder.absolute(), now))
+    before, unended = now - older_than_seconds, now - max(older_than_seconds, UNENDED_SECONDS)
+    return sum(_prune(each, before, unended) for each in _runs(folder.absolute(), now))
 
 
 def _runs(folder: Path, now: float) -> Iterator[Path]:
@@ -42,10 +47,12 @@ def _runs(folder: Path, now: float) -> Iterator[Path]:
         yield folder / name
 
 
-def _prune(run: Path, before: float) -> bool:
+def _prune(run: Path, before: float, unended: float) -> bool:
     names = _old_names(run, before)
     journals = [name for name in names or () if name.endswith(".jsonl")]
-    if names is None or not journals or not _is_ended(run, journals):
+    if names is None or not journals:
+        return False
+    if not _is_ended(run, journals) and _old_names(run, unended) is None:
         return False
     held: list[StateFile] = []
     descriptors: list[int] = []

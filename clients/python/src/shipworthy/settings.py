@@ -3,9 +3,8 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from shipworthy.errors import UsageError
@@ -13,14 +12,17 @@ from shipworthy.errors import UsageError
 DEFAULT_FOLDER: Final = ".shipworthy"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """`url` None means that everything stays in the journal until `shipworthy sync` sends it."""
 
     url: str | None
-    token: str | None = field(repr=False)
+    token: str | None
     folder: Path
     strict: bool = False
+
+    def __repr__(self) -> str:
+        # Tracebacks of some tools print it: never with the key.
+        return f"Settings(url={self.url!r}, folder={self.folder!r}, strict={self.strict!r})"
 
 
 def read_settings(
@@ -51,7 +53,8 @@ def check_url(url: str) -> None:
         parts = urlsplit(url)
     if not _is_address(parts) or not url.isprintable() or " " in url:
         raise UsageError(
-            f"SHIPWORTHY_URL {url[:80]!r} is no address; write it like https://shipworthy.example.org"
+            f"SHIPWORTHY_URL {url[:80]!r} is no address; write it with http:// or https:// before the host, "
+            "such as http://localhost:8470"
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError("SHIPWORTHY_URL holds more than an address; the key belongs into SHIPWORTHY_TOKEN")

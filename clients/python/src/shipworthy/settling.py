@@ -2,9 +2,9 @@
 
 import json
 import os
-import socket
 from pathlib import Path
 
+from shipworthy.capture.processes import host_name
 from shipworthy.promises import broken_line, digest_files, kept_line
 from shipworthy.state import Pending
 from shipworthy.values import Body
@@ -63,7 +63,7 @@ def append_lines(journal: Path, lines: list[bytes]) -> None:
 
 def _is_elsewhere(promise: Body) -> bool:
     """Whether the files are missing here because this is not the machine they were written on."""
-    return promise.get("host") != socket.gethostname() and not os.path.exists(str(promise["path"]))
+    return promise.get("host") != host_name() and not os.path.exists(str(promise["path"]))
 
 
 def _recorded_digest(journal: Path, key: str) -> str | None:

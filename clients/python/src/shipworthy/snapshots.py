@@ -3,24 +3,22 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from shipworthy.errors import UsageError
+from shipworthy.formats.digests import is_digest
 from shipworthy.notices import warn_once
 from shipworthy.values import Body, Json, first_line, plain
 
 IMMUTABLE_STORES: Final = frozenset({"iceberg", "delta", "lakefs", "dvc", "git", "object_version"})
 """Kinds of version that name the same bytes for ever."""
 
-_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_URI: Final = "[A-Za-z][A-Za-z0-9+.-]+://"
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """`body` is the record; give the snapshot to `run(data={role: snapshot})` or `evaluation(dataset=…)`."""
 
     body: Body
@@ -80,7 +78,7 @@ def describe(
 ) -> tuple[Body, Path | None]:
     """The snapshot's body, and the path to hash when the bytes are at hand and nothing better names them."""
     text = os.fspath(source)
-    is_uri = isinstance(source, str) and _URI.match(text) is not None
+    is_uri = isinstance(source, str) and re.match(_URI, text) is not None
     uri = _without_secrets(text) if is_uri else text
     body: Body = {"dataset": _dataset(uri, is_uri, dataset), "uri": uri[:2048]}
     if version is not None:
@@ -112,7 +110,7 @@ def describe_input(role: str, source: object, dataset: str | None = None) -> tup
         return {"role": role, "snapshot": source.body}, None
     if isinstance(source, Mapping):
         return {"role": role, "snapshot": plain(source)}, None
-    if isinstance(source, str) and _DIGEST.fullmatch(source):
+    if isinstance(source, str) and is_digest(source):
         return {"role": role, "digest": source}, None
     if isinstance(source, str | os.PathLike):
         body, path = describe(source, dataset)

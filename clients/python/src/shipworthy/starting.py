@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from shipworthy.capture.collect import collect
 from shipworthy.capture.config import capture_config
@@ -16,9 +16,11 @@ from shipworthy.placing import Place, find_place
 from shipworthy.process import PROCESS
 from shipworthy.runs import Run
 from shipworthy.settings import Settings, read_settings
-from shipworthy.signals import Preemption, watch_for_preemption
 from shipworthy.snapshots import describe_input, job_of, name_of
 from shipworthy.values import Body, Json, encode, first_line, plain
+
+if TYPE_CHECKING:
+    from shipworthy.signals import Preemption
 
 HEARTBEAT_SECONDS: Final = 600
 MAX_NOTE: Final = 16_000
@@ -43,7 +45,7 @@ def run(
     run_id: str | None = None,
     resume_from: str | os.PathLike[str] | None = None,
     capture: bool = True,
-    on_sigterm: Preemption | None = None,
+    on_sigterm: "Preemption | None" = None,
     url: str | None = None,
     token: str | None = None,
     dir: str | os.PathLike[str] | None = None,
@@ -102,7 +104,7 @@ def _start(
     data: Mapping[str, object],
     resume_from: str | os.PathLike[str] | None,
     capture: bool,
-    on_sigterm: Preemption | None,
+    on_sigterm: "Preemption | None",
 ) -> Run:
     name: Json = job_of(job)
     place = find_place(settings.folder, run_id, resume_from, PROCESS.begun)
@@ -146,6 +148,8 @@ def _start(
     for role, source in later.items():
         run.snapshot(source, role=role)
     if on_sigterm is not None:
+        from shipworthy.signals import watch_for_preemption
+
         run.on_end(watch_for_preemption(run, on_sigterm))
     return run
 

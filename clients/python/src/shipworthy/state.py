@@ -3,7 +3,6 @@
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -16,7 +15,6 @@ BLOCK_BYTES: Final = 4096
 Pending: TypeAlias = dict[str, Body]
 
 
-@dataclass(slots=True)
 class SendState:
     """`sent` and `planned` are byte offsets in the journal.
 
@@ -24,11 +22,19 @@ class SendState:
     the service then knows already. `pending` are promises of records (files still to be hashed) by their key.
     """
 
-    sent: int = 0
-    planned: int | None = None
-    chunks: int = 0
-    refused: int = 0
-    pending: Pending = field(default_factory=dict)
+    def __init__(
+        self,
+        sent: int = 0,
+        planned: int | None = None,
+        chunks: int = 0,
+        refused: int = 0,
+        pending: Pending | None = None,
+    ) -> None:
+        self.sent = sent
+        self.planned = planned
+        self.chunks = chunks
+        self.refused = refused
+        self.pending: Pending = {} if pending is None else pending
 
 
 class StateFile:

@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -15,22 +14,29 @@ PROGRESS_SECONDS: Final = 30.0
 """Between two signs of life of a run."""
 
 
-@dataclass(slots=True)
 class Watched:
-    """A run of this process. `progress` gives step and phase, None when the process has ended its part."""
+    """A run of this process. `progress` gives step and phase, None when the process has ended its part.
 
-    journal: Journal
-    run_id: str
-    member: str
-    progress: Callable[[], tuple[int | None, str | None] | None]
-    began: float = field(default_factory=time.monotonic)
-    logs_sent: float = field(default_factory=time.monotonic)
-    progress_sent: float = -PROGRESS_SECONDS
-    known: dict[Path, int] = field(default_factory=dict)
-    """Offset up to which each file was sent, to leave files alone that did not grow."""
-    in_flight: Stretch | None = None
-    """Lines that no disk took. They stay together until they are sent, so that a resend is the same chunk."""
-    flights: int = 0
+    `known` has the offset up to which each file was sent, to leave files alone that did not grow. `in_flight` are
+    lines that no disk took: they stay together until they are sent, so that a resend is the same chunk.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        run_id: str,
+        member: str,
+        progress: Callable[[], tuple[int | None, str | None] | None],
+    ) -> None:
+        self.journal = journal
+        self.run_id = run_id
+        self.member = member
+        self.progress = progress
+        self.began = self.logs_sent = time.monotonic()
+        self.progress_sent = -PROGRESS_SECONDS
+        self.known: dict[Path, int] = {}
+        self.in_flight: Stretch | None = None
+        self.flights = 0
 
     def in_flight_count(self) -> int:
         flight = self.in_flight

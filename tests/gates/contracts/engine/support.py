@@ -87,7 +87,7 @@ def opened(folder: Path, data: bytes) -> Iterator[list[OpenFile]]:
 def limits(folder: Path) -> Limits:
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
-    return Limits(2**30, 2, temporary)
+    return Limits(2**30, 2, temporary, 2**30)
 
 
 def run(

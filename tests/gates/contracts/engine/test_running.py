@@ -89,7 +89,7 @@ def test_too_little_memory_is_an_error_and_never_passes(tmp_path: Path) -> None:
     table = pa.table({"a": [f"{n:0200d}" for n in range(100_000)]})
     unique = check("expect_column_values_to_be_unique", column="a")
     with opened(tmp_path, as_parquet(table)) as files:
-        bounds = Limits(4_000_000, 1, limits(tmp_path).temp_folder)
+        bounds = Limits(4_000_000, 1, limits(tmp_path).temp_folder, 2**30)
         result = run_checks(
             suite([unique]), "trips", files, "parquet", None, {}, AS_OF, bounds, False, _ignored
         )

@@ -4,9 +4,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from shipworthy.capture.config import capture_config
 from shipworthy.capture.environment import capture_environment
@@ -21,8 +20,7 @@ BUDGET_SECONDS: Final = 2.5
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(NamedTuple):
     """Documents as the service takes them. `diff` is the blob that `code` names; `reasons` tell what lacks."""
 
     code: Body

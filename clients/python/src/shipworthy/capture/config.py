@@ -3,8 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from shipworthy.capture.objects import Opened, open_value
 from shipworthy.capture.redaction import is_secret_name, is_token_name, redact_text
@@ -24,13 +23,12 @@ MAX_POINTER_BYTES: Final = 32 * 1024
 MAX_SEED_KEYS: Final = 100
 
 # seed, data_seed, trainer.seed, dataSeed, random_state, randomState; not "seed_count" or "linseed".
-_SEED_NAME: Final = re.compile(
+_SEED_NAME: Final = (
     r"(?:^|[^A-Za-z])[Ss]eeds?$|[a-z]Seeds?$|(?:^|[^A-Za-z])[Rr]andom(?:_s|-s|S)tate$|(?:^|_)SEED$"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CapturedConfig:
+class CapturedConfig(NamedTuple):
     """`document` is a `Config` of the service; `reasons` say what could not be kept as it was."""
 
     document: Body
@@ -61,19 +59,17 @@ def capture_config(config: object, seed_keys: Sequence[str] = ()) -> CapturedCon
     return CapturedConfig(document, tuple(dict.fromkeys(walk.reasons)))
 
 
-@dataclass(slots=True)
 class _Walk:
     """One pass over a config; what is found on the way gathers here."""
 
-    seed_names: frozenset[str]
-    seed_pointers: frozenset[str]
-    seeds: list[str] = field(default_factory=list)
-    redacted: list[str] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
-    values: int = 0
-    size: int = 0
-    dropped: int = 0
-    inside: set[int] = field(default_factory=set)
+    def __init__(self, seed_names: frozenset[str], seed_pointers: frozenset[str]) -> None:
+        self.seed_names = seed_names
+        self.seed_pointers = seed_pointers
+        self.seeds: list[str] = []
+        self.redacted: list[str] = []
+        self.reasons: list[str] = []
+        self.values = self.size = self.dropped = 0
+        self.inside: set[int] = set()
 
     def convert(self, opened: Opened, pointer: str, depth: int) -> Json:
         if opened.note:
@@ -177,7 +173,7 @@ class _Walk:
     def _is_seed(self, name: str, pointer: str, value: Json) -> bool:
         if pointer in self.seed_pointers or name in self.seed_names:
             return True
-        looks_like_one = _SEED_NAME.search(name) is not None
+        looks_like_one = re.search(_SEED_NAME, name) is not None
         return looks_like_one and not isinstance(value, (bool, dict, float))
 
 

@@ -1,7 +1,6 @@
 """Where the program runs: Python, system, packages, lock file, image, GPU libraries, some variables."""
 
 import os
-import platform
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,18 +23,21 @@ LOCKFILES: Final = (
 """Looked for in this order, in the folder of the program and those above it up to the one that holds .git.
 requirements.txt is not among them: it may pin nothing. It is hashed when it is given."""
 
-VARIABLES: Final = re.compile(
-    "CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|CUDA_LAUNCH_BLOCKING|CUBLAS_WORKSPACE_CONFIG|NVIDIA_TF32_OVERRIDE"
-    "|NVIDIA_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES|NCCL_[A-Z0-9_]+|RCCL_[A-Z0-9_]+"
-    "|(?:OMP|MKL|OPENBLAS|NUMEXPR|VECLIB_MAXIMUM|RAYON)_NUM_THREADS|OMP_(?:PROC_BIND|PLACES)|KMP_AFFINITY"
-    "|PYTHONHASHSEED|PYTHONOPTIMIZE|PYTORCH_[A-Z0-9_]*ALLOC_CONF|TORCH_NCCL_[A-Z0-9_]+|TORCH_CUDNN_[A-Z0-9_]+"
-    "|TF_(?:DETERMINISTIC_OPS|CUDNN_DETERMINISTIC|ENABLE_ONEDNN_OPTS|XLA_FLAGS)|XLA_FLAGS|JAX_[A-Z0-9_]+"
-    "|TOKENIZERS_PARALLELISM|HF_HUB_OFFLINE|TRANSFORMERS_OFFLINE|CONDA_DEFAULT_ENV"
-)
+VARIABLES: Final = frozenset((
+    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING", "CUBLAS_WORKSPACE_CONFIG",
+    "NVIDIA_TF32_OVERRIDE", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+    "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "KMP_AFFINITY",
+    "PYTHONHASHSEED", "PYTHONOPTIMIZE", "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC",
+    "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS", "XLA_FLAGS", "TOKENIZERS_PARALLELISM", "HF_HUB_OFFLINE",
+    "TRANSFORMERS_OFFLINE", "CONDA_DEFAULT_ENV",
+))  # fmt: skip
+VARIABLE_STARTS: Final = ("NCCL_", "RCCL_", "TORCH_NCCL_", "TORCH_CUDNN_", "JAX_")
 """Variables that change what a program computes. No other is looked at, so none with a secret is kept."""
 
-_IMAGE: Final = re.compile(
-    r"(?P<name>[^@\s]+?)??(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?:@?(?P<digest>sha256:[0-9a-f]{64}))?"
+_IMAGE: Final = (
+    r"(?P<name>[^@\s]+?)??(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?"
+    r"(?:@?(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 _CONTAINER_FILE: Final = Path("/run/.containerenv")
 _DRIVER_FILE: Final = Path("/proc/driver/nvidia/version")
@@ -45,6 +47,8 @@ def capture_environment(
     folder: Path, environ: Mapping[str, str] = os.environ, lockfile: str | os.PathLike[str] | None = None
 ) -> tuple[Body, list[str]]:
     """An `Environment` of the service, and why parts of it are missing."""
+    import platform
+
     reasons: list[str] = []
     document: Body = {
         "python": label(f"{platform.python_implementation()} {platform.python_version()}"),
@@ -77,22 +81,25 @@ def find_image(environ: Mapping[str, str], container_file: Path = _CONTAINER_FIL
     own image.
     """
     image: Body = {}
-    match = _IMAGE.fullmatch(environ.get("SHIPWORTHY_IMAGE", "").strip())
-    given = match.groupdict() if match is not None else {}
+    given = _image_of(environ.get("SHIPWORTHY_IMAGE", "").strip())
     if not given.get("name") and not given.get("digest"):
         # podman names the image in containers that may know it: image="docker.io/library/python:3.11"
         try:
             named = re.search(r'^image="([^"]+)"$', container_file.read_text(errors="replace"), re.MULTILINE)
         except OSError:
             named = None
-        match = _IMAGE.fullmatch(named[1]) if named is not None else None
-        given = match.groupdict() if match is not None else {}
+        given = _image_of(named[1]) if named is not None else {}
     stated = environ.get("IMAGE_DIGEST", "").strip().rpartition("@")[2]
     digest = given.get("digest") or (stated if is_digest(stated) else None)
     for name, value in (("name", given.get("name")), ("digest", digest), ("tag", given.get("tag"))):
         if value and (text := one_line(redact_text(value))):
             image[name] = text
     return image or None
+
+
+def _image_of(text: str) -> Mapping[str, str | None]:
+    match = re.fullmatch(_IMAGE, text) if text else None
+    return {} if match is None else match.groupdict()
 
 
 def driver_version() -> str | None:
@@ -161,6 +168,15 @@ def _find_lockfile(folder: Path) -> Path | None:
 def _variables(environ: Mapping[str, str]) -> dict[str, Json]:
     kept: dict[str, Json] = {}
     for name in sorted(environ):
-        if VARIABLES.fullmatch(name) and not is_secret_name(name) and len(kept) < MAX_VARIABLES:
+        if _is_told(name) and not is_secret_name(name) and len(kept) < MAX_VARIABLES:
             kept[name] = free_text(redact_text(environ[name]), 1024)
     return kept
+
+
+def _is_told(name: str) -> bool:
+    if name in VARIABLES:
+        return True
+    is_of_family = name.startswith(VARIABLE_STARTS) or (
+        name.startswith("PYTORCH_") and name.endswith("ALLOC_CONF")
+    )
+    return is_of_family and name.isascii() and name.isidentifier()

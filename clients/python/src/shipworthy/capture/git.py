@@ -1,12 +1,10 @@
 """The source revision: repository, commit, uncommitted change. Takes two seconds at most and never raises."""
 
 import os
-import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from shipworthy.capture.processes import Finished, run_command
@@ -37,14 +35,13 @@ _VARIABLES: Final = {
     "LC_ALL": "C",
 }
 # Set by git for its hooks, or by a user for another repository: they would answer for the wrong folder.
-_REMOVED: Final = re.compile(
-    r"GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|EXTERNAL_DIFF|TRACE.*|PAGER)$"
+_REMOVED: Final = frozenset(
+    f"GIT_{name}"
+    for name in ("DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "EXTERNAL_DIFF", "PAGER")
 )
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-@dataclass(frozen=True, slots=True)
-class CapturedCode:
+class CapturedCode(NamedTuple):
     """`document` is a `Code` of the service; `diff` are the bytes of the blob it names."""
 
     document: Body
@@ -59,7 +56,11 @@ def capture_git(
     folder: Path, environ: Mapping[str, str] = os.environ, budget_seconds: float = BUDGET_SECONDS
 ) -> CapturedCode:
     """The revision of the repository that holds `folder`. Never raises; takes at most the budget."""
-    kept = {name: value for name, value in environ.items() if _REMOVED.match(name) is None}
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name not in _REMOVED and not name.startswith("GIT_TRACE")
+    }
     git = _Git(folder, kept | _VARIABLES, time.monotonic() + budget_seconds, budget_seconds)
     try:
         return _capture(git)
@@ -71,8 +72,7 @@ class _Unknown(Exception):
     """The sentence that becomes the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Git:
+class _Git(NamedTuple):
     """git for one folder, with one deadline for all calls."""
 
     folder: Path
@@ -114,7 +114,7 @@ def _capture(git: _Git) -> CapturedCode:
     try:
         revision = git.text("rev-parse", "HEAD", "HEAD^{tree}").split()
         for name, digits in zip(("commit", "tree"), revision, strict=False):
-            if _COMMIT.fullmatch(digits):
+            if len(digits) in (40, 64) and not digits.strip("0123456789abcdef"):
                 document[name] = digits
         if "commit" not in document:
             reasons.append("the repository has no commit yet")

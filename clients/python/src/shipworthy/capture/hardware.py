@@ -1,17 +1,17 @@
 """The machine: host, processor, memory, accelerators, and the scheduler's name for the allocation."""
 
 import os
-import platform
 import re
-import socket
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from shipworthy.capture.environment import driver_version
 from shipworthy.capture.loaded import attempted
+from shipworthy.capture.processes import host_name
 from shipworthy.capture.texts import label
 from shipworthy.values import Body, Json
 
@@ -34,7 +34,7 @@ def capture_hardware(environ: Mapping[str, str] = os.environ) -> tuple[Body, lis
     """
     reasons: list[str] = []
     document: Body = {"nodes": _nodes(environ)}
-    if host := label(socket.gethostname()):
+    if host := label(host_name()):
         document["node_names"] = [host]
     if document["nodes"] != 1:
         reasons.append(f"the names of the other nodes are not known on {host}")
@@ -78,13 +78,14 @@ def _nodes(environ: Mapping[str, str]) -> int:
 
 
 def _cpu() -> str:
-    try:
-        match = re.search(
-            r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(errors="replace"), re.MULTILINE
-        )
-    except OSError:
-        match = None
-    return match[1] if match is not None else platform.processor() or platform.machine()
+    with suppress(OSError), open("/proc/cpuinfo", errors="replace") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    import platform
+
+    return platform.processor() or platform.machine()
 
 
 def _memory() -> int | None:

@@ -19,9 +19,8 @@ a job of LSF) is the one that started the program.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 Environment: TypeAlias = Mapping[str, str]
 
@@ -37,8 +36,7 @@ class Reach(StrEnum):
     """A later launch may have the same: a job name, an address and a port."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
+class Rank(NamedTuple):
     """This process among those of one launch. `local_rank` is its place on its node, when that is told.
 
     `job_key` is the same text in all ranks of a launch, and `reach` says which other launches have it too.

@@ -1,16 +1,15 @@
 """What other people's objects hold: one level of any value as a scalar, a dict with text keys, or a list."""
 
-import argparse
-import dataclasses
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, time, timedelta
 from enum import Enum
 from os import PathLike, fspath
 from types import SimpleNamespace
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
+
+from shipworthy.capture.loaded import attribute
 
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 MAX_ARRAY: Final = 100
@@ -19,12 +18,11 @@ MAX_ARRAY: Final = 100
 Shallow: TypeAlias = "bool | int | float | str | dict[str, object] | list[object] | None"
 
 # The place in memory differs in each process and would make every config a new one.
-_ADDRESS: Final = re.compile(r" (?:object )?at 0x[0-9a-fA-F]+")
+_ADDRESS: Final = r" (?:object )?at 0x[0-9a-fA-F]+"
 _EXPORTERS: Final = ("model_dump", "to_dict", "_asdict", "flag_values_dict")
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """`value` is one level deep: members are still as they were. `source` is the object it was read from."""
 
     value: Shallow
@@ -73,7 +71,7 @@ def _open(value: object) -> Opened:
 def _open_object(value: object) -> Opened:
     if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
         return Opened(f"{value.__module__}.{value.__qualname__}")
-    if isinstance(value, argparse.Namespace | SimpleNamespace):
+    if isinstance(value, SimpleNamespace) or _is_of("argparse", "Namespace", value):
         return Opened({str(key): member for key, member in vars(value).items()}, source=value)
     for name in _EXPORTERS:
         export = getattr(value, name, None)
@@ -81,15 +79,22 @@ def _open_object(value: object) -> Opened:
             exported = export()
             if isinstance(exported, Mapping):
                 return Opened({str(key): member for key, member in exported.items()}, source=value)
-    if dataclasses.is_dataclass(value):
-        return Opened(
-            {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}, source=value
-        )
+    if hasattr(type(value), "__dataclass_fields__"):
+        from dataclasses import fields, is_dataclass
+
+        if is_dataclass(value):
+            return Opened({each.name: getattr(value, each.name) for each in fields(value)}, source=value)
     if isinstance(value, date | time):
         return Opened(value.isoformat())
     if isinstance(value, timedelta):
         return Opened(value.total_seconds())
     return _open_array(value)
+
+
+def _is_of(module: str, name: str, value: object) -> bool:
+    """Whether it is of a class that may not be loaded: then nothing is of it."""
+    kind = attribute(module, name)
+    return isinstance(kind, type) and isinstance(value, kind)
 
 
 def _open_array(value: object) -> Opened:
@@ -106,7 +111,7 @@ def _open_array(value: object) -> Opened:
     if isinstance(value, bytes | bytearray | memoryview):
         return Opened(f"bytes: {len(value)}", "is bytes, of which only the length is kept")
     kind = type_name(value)
-    text = _ADDRESS.sub("", str(value))
+    text = re.sub(_ADDRESS, "", str(value))
     return Opened(f"{kind}: {text}", f"is a {kind}, kept as text")
 
 
@@ -129,7 +134,7 @@ def _key(key: object) -> str:
         return str.__str__(key)
     if isinstance(key, bool) or key is None:
         return {True: "true", False: "false", None: "null"}[key]
-    return _ADDRESS.sub("", str(key.value if isinstance(key, Enum) else key))
+    return re.sub(_ADDRESS, "", str(key.value if isinstance(key, Enum) else key))
 
 
 def _number(value: bool | int | float | str) -> bool | int | float | str:

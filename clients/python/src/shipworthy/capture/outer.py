@@ -8,16 +8,15 @@ several processes of the same rank the first one joins; further runs are runs of
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from shipworthy.capture.claims import claims_of, create_file
 from shipworthy.capture.resume import restart_count
 from shipworthy.identity import is_run_id
 
 
-@dataclass(frozen=True, slots=True)
-class OuterRun:
+class OuterRun(NamedTuple):
     """`job` is "namespace/name"."""
 
     run_id: str

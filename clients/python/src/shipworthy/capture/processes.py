@@ -1,13 +1,11 @@
 """Other processes seen from here: a command with a time limit, and which process launched this one."""
 
 import os
-import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -16,8 +14,7 @@ MAX_ERRORS: Final = 16 * 1024
 _PROC: Final = Path("/proc")
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """What a command left. `code` is None when it did not end in time, and was killed."""
 
     code: int | None
@@ -25,6 +22,15 @@ class Finished:
     errors: str
     complete: bool
     """False when there was more output than the limit: the rest was not read."""
+
+
+def host_name() -> str:
+    """As gethostname() tells it; without its module, whose import costs more than the rest of this one."""
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    import socket
+
+    return socket.gethostname()
 
 
 def run_command(
@@ -86,7 +92,7 @@ def launcher_identity(environ: Mapping[str, str], marks: Sequence[str]) -> str |
         process = os.getppid()
         while process > 1 and wanted <= _initial_environment(process):
             process = _parent_and_start(process)[0]
-        return f"{socket.gethostname()}/{boot}/{process}/{_parent_and_start(process)[1]}"
+        return f"{host_name()}/{boot}/{process}/{_parent_and_start(process)[1]}"
     except OSError:
         return None
 
@@ -104,7 +110,7 @@ def process_identity() -> str:
         start = _parent_and_start(os.getpid())[1]
     except OSError:
         start = ""
-    return f"{socket.gethostname()}/{os.getpid()}/{start}"
+    return f"{host_name()}/{os.getpid()}/{start}"
 
 
 def _parent_and_start(process: int) -> tuple[int, str]:

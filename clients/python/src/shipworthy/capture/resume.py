@@ -7,9 +7,8 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from shipworthy.identity import is_run_id
 
@@ -18,8 +17,7 @@ MAX_ATTEMPT: Final = 100_000
 _MAX_BYTES: Final = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(NamedTuple):
     """The run to go on with. `attempt` is the number of the attempt that begins now."""
 
     run_id: str

@@ -10,9 +10,10 @@ MASK: Final = "***"
 _START: Final = "(?<![A-Za-z0-9])"
 
 # Texts of which one has to be there, and the pattern. Looking for a text is a hundred times as fast, and the
-# uncommitted change of a repository has megabytes.
+# uncommitted change of a repository has megabytes. Compiled when a mark is found: hardly any text has one, and to
+# compile all of them takes as long as the rest of the client's start.
 _KEYS: Final = tuple(
-    (marks.split(), re.compile(pattern, re.ASCII))
+    (marks.split(), pattern)
     for marks, pattern in (
         # PEM blocks, also one that was cut off before its end.
         (
@@ -44,7 +45,7 @@ _KEYS: Final = tuple(
 )
 # What precedes the secret is kept, so that the text still says what it was. Marks are in lower case.
 _MARKED: Final = tuple(
-    (lowered_marks, re.compile(pattern, re.ASCII | re.IGNORECASE))
+    (lowered_marks, pattern)
     for lowered_marks, pattern in (
         (("bearer", "basic"), _START + r"((?:bearer|basic)\s{1,8})[A-Za-z0-9._~+/=-]{8,}"),
         (
@@ -68,11 +69,11 @@ def redact_values(text: str) -> str:
     """Masks only what looks like a secret by itself, so that source code stays as it is."""
     for marks, pattern in _KEYS:
         if any(mark in text for mark in marks):
-            text = pattern.sub(MASK, text)
+            text = re.sub(pattern, MASK, text, flags=re.ASCII)
     lowered = text.lower()
     for lowered_marks, pattern in _MARKED:
         if any(mark in lowered for mark in lowered_marks):
-            text = pattern.sub(_masked_after_mark, text)
+            text = re.sub(pattern, _masked_after_mark, text, flags=re.ASCII | re.IGNORECASE)
     return text
 
 

@@ -10,6 +10,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
+
+from httpx import ConnectError
 
 from shipworthy.cli.exits import Exit
 from shipworthy.cli.versions import client_version
@@ -64,7 +67,7 @@ def _service(settings: Settings) -> Iterator[Finding]:
             Level.WEAK,
             "service",
             "SHIPWORTHY_URL is not set: runs are kept in the journal and not sent",
-            "export SHIPWORTHY_URL=https://shipworthy.example.org",
+            "export SHIPWORTHY_URL=http://127.0.0.1:8470 (`shipworthy-server serve --open` starts one there)",
             Exit.NEGATIVE,
         )
         return
@@ -73,17 +76,25 @@ def _service(settings: Settings) -> Iterator[Finding]:
     except UsageError as error:
         yield Finding(Level.BAD, "service", str(error), "export SHIPWORTHY_URL=https://…", Exit.USAGE)
         return
-    with ShipworthyClient(settings.url, settings.token, timeout=5.0) as client:
+    with ShipworthyClient(settings.url, settings.token, timeout=15.0) as client:
         try:
             health = client.health()
         except ShipworthyError as error:
-            mend = f"curl -sS {settings.url}/readyz"
+            refused = isinstance(error.__cause__, ConnectError)
+            mend = _start(settings.url) if refused else f"curl -sS {settings.url}/readyz"
             yield Finding(Level.BAD, "service", str(error), mend, Exit.UNREACHABLE)
             return
         yield Finding(Level.GOOD, "service", f"{settings.url} is ready, on {health.database}")
         yield _versions(health)
         yield clock(health, datetime.now(UTC))
         yield from _key(settings, client)
+
+
+def _start(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1"):
+        return f"shipworthy-server serve --port {parts.port or 80}"
+    return f"curl -sS {url}/readyz"
 
 
 def _versions(health: Health) -> Finding:

@@ -5,23 +5,28 @@ from typing import Annotated
 import typer
 
 from shipworthy.cli.baseline import baselines
+from shipworthy.cli.check import check
 from shipworthy.cli.contract import contracts
+from shipworthy.cli.decision import decisions, trust
 from shipworthy.cli.doctor import doctor
 from shipworthy.cli.execute import execute
+from shipworthy.cli.gate import gates
 from shipworthy.cli.import_mlperf import import_mlperf
 from shipworthy.cli.lineage import lineage
+from shipworthy.cli.review import reviews, waive
 from shipworthy.cli.runs import runs
 from shipworthy.cli.snapshot import snapshot
 from shipworthy.cli.sync import sync
+from shipworthy.cli.verify import verify
 
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 commands = typer.Typer(
     name="shipworthy",
-    help="Record training runs and ask what models are made of.",
+    help="Record training runs, ask what models are made of, and whether they may ship.",
     epilog=(
-        "Exit codes: 0 done, 1 negative result, 2 usage, 4 not judged, 5 service unreachable, 6 key refused, "
-        "70 bug."
+        "Exit codes: 0 done, 1 negative result, 2 usage, 3 needs review, 4 not judged, 5 service unreachable, "
+        "6 key refused, 70 bug."
     ),
     no_args_is_help=True,
     add_completion=False,
@@ -39,7 +44,7 @@ def all_commands(
     # main() answers it before anything heavy is imported; here it is for the list that --help prints.
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Record training runs and ask what models are made of."""
+    """Record training runs, ask what models are made of, and whether they may ship."""
 
 
 @commands.command("exec", context_settings=_PASSED_ON)
@@ -49,8 +54,10 @@ def exec_command(context: typer.Context) -> None:
 
 
 commands.command()(runs)
-commands.command()(lineage)
-commands.command()(snapshot)
+# The list of commands has room for a few words beside each.
+commands.command(short_help="Show what a model version is made of.")(lineage)
+commands.command(short_help="Tell whether a model version may ship now.")(check)
+commands.command(short_help="Hash data and record it as a snapshot.")(snapshot)
 
 
 @commands.command("sync", context_settings=_PASSED_ON)
@@ -59,11 +66,22 @@ def sync_command(context: typer.Context) -> None:
     raise typer.Exit(sync(context.args))
 
 
-commands.command()(doctor)
+@commands.command("verify", context_settings=_PASSED_ON, short_help="Prove offline that files may ship.")
+def verify_command(context: typer.Context) -> None:
+    """Prove offline that files were allowed to ship: shipworthy verify PATH --evidence BUNDLE --trust FILE."""
+    raise typer.Exit(verify(context.args))
+
+
+commands.command(short_help="Say what keeps runs from being recorded.")(doctor)
 imports.command("mlperf")(import_mlperf)
 commands.add_typer(imports, name="import")
 commands.add_typer(contracts, name="contract")
 commands.add_typer(baselines, name="baseline")
+commands.add_typer(gates, name="gate")
+commands.add_typer(decisions, name="decision")
+commands.add_typer(reviews, name="review")
+commands.command()(waive)
+commands.command()(trust)
 
 
 @imports.callback()

@@ -5,6 +5,7 @@ The program's output, exit code and signals pass through untouched; a service th
 
 import argparse
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -50,6 +51,11 @@ def execute(arguments: list[str]) -> int:
         for role, path in artifacts:
             recorded.artifact(path, role)
     recorded.finish(*_ending(status, relay.received))
+    if sys.stderr is not None and sys.stderr.isatty():
+        # For who looks on: a log file keeps the program's own output alone.
+        sys.stderr.write(
+            f"shipworthy: this was run {recorded.id}; shipworthy lineage {recorded.id} shows it\n"
+        )
     return _end_as(status)
 
 
@@ -71,7 +77,13 @@ def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     if "--" in arguments:
         place = arguments.index("--")
         own, command = arguments[:place], arguments[place + 1 :]
-    options = parser.parse_args(own)
+    options, unknown = parser.parse_known_args(own)
+    # A program without "--" before it: argparse would only call it unrecognized.
+    if unknown and not command and not unknown[0].startswith("-"):
+        given = shlex.join(unknown)
+        raise UsageError(f"put -- before the program: shipworthy exec -- {given}")
+    if unknown:
+        parser.error(f"{unknown[0]} is no option of exec; those of the program stand behind --")
     if not command:
         raise UsageError("no program to run; write: shipworthy exec -- python train.py")
     return options, command

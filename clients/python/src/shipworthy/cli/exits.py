@@ -4,11 +4,12 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """70 is EX_SOFTWARE of BSD's sysexits; 3 belongs to release decisions."""
+    """70 is EX_SOFTWARE of BSD's sysexits."""
 
     OK = 0
     NEGATIVE = 1
     USAGE = 2
+    REVIEW = 3
     NOT_JUDGED = 4
     UNREACHABLE = 5
     AUTH = 6

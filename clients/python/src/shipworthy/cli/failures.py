@@ -15,6 +15,8 @@ def report(error: Exception) -> Exit:
         sentence = "this is a bug in shipworthy; please report the lines above"
     else:
         sentence = " ".join(str(error).split()) or type(error).__name__
+        if code is Exit.UNREACHABLE:
+            sentence += "; `shipworthy doctor` says what to do"
     sys.stderr.write(f"shipworthy: {sentence}\n")
     return code
 

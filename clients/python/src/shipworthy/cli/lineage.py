@@ -13,6 +13,7 @@ from shipworthy.errors import UsageError
 from shipworthy.formats.times import parse_instant
 from shipworthy.identity import is_run_id
 from shipworthy.query.client import ShipworthyClient
+from shipworthy.query.errors import QueryError
 from shipworthy.query.lineage import Lineage
 
 
@@ -24,7 +25,12 @@ class Direction(StrEnum):
 
 def lineage(
     what: Annotated[
-        str, typer.Argument(metavar="MODEL:VERSION", help="A model version, or a run id.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="MODEL:VERSION",
+            help="A model version; or a run id; or NAMESPACE/NAME of a job, whose newest run it is.",
+            show_default=False,
+        ),
     ],
     depth: Annotated[int, typer.Option(min=0, max=32, help="Levels of runs to follow.")] = 3,
     direction: Annotated[Direction, typer.Option()] = Direction.UPSTREAM,
@@ -53,11 +59,20 @@ def _find(
     direction: str,
     as_of: int | datetime | None,
 ) -> Lineage:
-    if is_run_id(what):
-        return client.run_lineage(what, depth=depth, direction=direction, as_of=as_of, proof=True)
+    run_id = what if is_run_id(what) else None
     model, colon, version = what.rpartition(":")
+    namespace, slash, job = what.partition("/")
+    if not colon and slash:
+        newest = next(client.runs(job_namespace=namespace, job=job, page=1), None)
+        if newest is None:
+            raise QueryError(f"no run of the job {what}; `shipworthy runs` lists what there is")
+        run_id = newest.run_id
+    if run_id is not None:
+        return client.run_lineage(run_id, depth=depth, direction=direction, as_of=as_of, proof=True)
     if not colon or not model or not version:
-        raise UsageError(f"{what!r} is neither MODEL:VERSION, such as fraud-scorer:3, nor a run id")
+        raise UsageError(
+            f"{what!r} is neither MODEL:VERSION, such as fraud-scorer:3, nor a run id, nor a job such as fraud/train"
+        )
     return client.lineage(
         model, version, registry=registry, depth=depth, direction=direction, as_of=as_of, proof=True
     )

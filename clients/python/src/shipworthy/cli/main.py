@@ -1,5 +1,5 @@
-"""`shipworthy`: where the command line begins. `exec`, `sync` and `--version` need the core alone, the
-rest the extra `cli`."""
+"""`shipworthy`: where the command line begins. `exec`, `sync` and `--version` need the core alone, `verify` the extra
+`verify`, the rest the extra `cli`."""
 
 import sys
 from typing import Final, NoReturn
@@ -31,6 +31,10 @@ def _run(arguments: list[str]) -> int:
             from shipworthy.cli.sync import sync
 
             return sync(rest)
+        case ["verify", *rest]:
+            from shipworthy.cli.verify import verify
+
+            return verify(rest)
         case ["--version"]:
             from shipworthy.cli.versions import client_version
 
@@ -47,7 +51,7 @@ def _full() -> int:
         if error.name not in _NEEDED:
             raise
         sys.stderr.write(
-            f"shipworthy: only `exec` and `sync` work without {error.name}; "
+            f"shipworthy: only `exec`, `sync` and `verify` work without {error.name}; "
             "install the rest with: pip install 'shipworthy[cli]'\n"
         )
         return Exit.USAGE

@@ -11,6 +11,8 @@ from shipworthy.cli.asking import Json, Url
 from shipworthy.cli.screen import messages, output, print_json
 from shipworthy.cli.words import count, size
 from shipworthy.errors import UsageError
+from shipworthy.formats.digests import sha256_digest
+from shipworthy.formats.key_sketch import KEY_BYTES
 from shipworthy.formats.manifest import (
     ManifestEntry,
     ManifestError,
@@ -22,6 +24,7 @@ from shipworthy.query.client import ShipworthyClient
 from shipworthy.query.errors import InvalidRequest
 from shipworthy.settings import read_settings
 from shipworthy.snapshots import name_of
+from shipworthy.table_keys import sketch_of_table
 from shipworthy.tables import table_facts
 
 
@@ -36,6 +39,15 @@ def snapshot(
             metavar="ROOT/PATH", help="Where workers find the same bytes: a registered root, a path in it."
         ),
     ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Key column: keep a sketch that tells shared rows; repeat it for more."
+        ),
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Its part of a larger data set, such as train.")] = None,
+    split_of: Annotated[str | None, typer.Option(help="That data set: its digest or NAMESPACE/NAME.")] = None,
+    split_method: Annotated[str, typer.Option(help="How it was split.")] = "declared",
     record: Annotated[bool, typer.Option(help="Record it, when a service is named.")] = True,
     url: Url = None,
     as_json: Json = False,
@@ -53,10 +65,22 @@ def snapshot(
     body |= table_facts(path, entries)
     body |= {} if row_count is None else {"row_count": row_count}
     body |= {} if location is None else {"location": _location(location)}
+    if (split is None) != (split_of is None):
+        raise UsageError("--split and --split-of belong together: the part, and what it is a part of")
+    body |= {} if split is None else {"split": {"name": split, "of": split_of, "method": split_method}}
+    sketch = sketch_of_table(path, key) if key else None
+    if sketch is not None:
+        body["key_sketch"] = {
+            "blob": sha256_digest(sketch),
+            "count": len(sketch) // KEY_BYTES,
+            "columns": list(key or ()),
+        }
     settings = read_settings(url)
     is_new: bool | None = None
     if record and settings.url is not None:
         with ShipworthyClient(settings.url, settings.token) as client:
+            if sketch is not None:
+                client.put_blob(sketch)
             is_new = _record(client, body, entries)
     if as_json:
         print_json({**body, "files": len(entries), "recorded": is_new is not None, "new": is_new})

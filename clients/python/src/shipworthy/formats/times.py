@@ -4,9 +4,8 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-_INSTANT: Final = re.compile(
-    r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,18}))?([Zz]|[+-]\d\d:\d\d)?", re.ASCII
-)
+_INSTANT: Final = r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,18}))?([Zz]|[+-]\d\d:\d\d)?"
+"""Compiled at the first use, not when a training program starts, which only writes times."""
 
 
 def format_instant(when: datetime) -> str:
@@ -21,7 +20,7 @@ def parse_instant(text: str) -> datetime:
 
     ValueError when the text is no such time, has no zone, or lies outside the years 1 to 9999 in UTC.
     """
-    match = _INSTANT.fullmatch(text)
+    match = re.fullmatch(_INSTANT, text, re.ASCII)
     if match is None:
         raise ValueError(f"{text[:80]!r} is not an RFC 3339 time; write it like 2026-05-01T12:00:00.000Z")
     date, clock, fraction, zone = match.groups()

@@ -10,12 +10,14 @@ from shipworthy.formats.digests import sha256_digest
 from shipworthy.query import lineage as lineages
 from shipworthy.query import results
 from shipworthy.query.contract_calls import ContractCalls
+from shipworthy.query.evaluation_calls import EvaluationCalls
 from shipworthy.query.exchange import PAGE
+from shipworthy.query.gate_calls import GateCalls
 
 _SAFE: Final = "/"
 
 
-class ShipworthyClient(ContractCalls):
+class ShipworthyClient(ContractCalls, EvaluationCalls, GateCalls):
     """`with ShipworthyClient("https://shipworthy.example.org", token) as client: …`; not for several threads.
 
     Every call raises a QueryError (shipworthy.query.errors) when it has no answer. `timeout` is in seconds.
@@ -70,6 +72,11 @@ class ShipworthyClient(ContractCalls):
         """Versions of a model, newest first."""
         path = f"/v1/models/{quote(model, _SAFE)}/versions"
         return self._pages(path, {"registry": registry}, page, results.model_version)
+
+    def version(self, model: str, version: str, registry: str = "default") -> results.ModelVersion:
+        """One version of a model."""
+        path = f"/v1/models/{quote(model, _SAFE)}/versions/{quote(version, '')}"
+        return self._read(results.model_version, self._get(path, {"registry": registry}))
 
     def lineage(
         self,

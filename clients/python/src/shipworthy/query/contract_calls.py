@@ -1,6 +1,5 @@
 """Calls about data contracts: looked over, published, checked against data by a worker; and about baselines."""
 
-import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +14,6 @@ from shipworthy.query.exchange import PAGE, Exchange
 
 LONG_POLL_SECONDS: Final = 10
 """How long the service holds an answer back while work goes on: so often progress is told."""
-_JSON: Final = {"Content-Type": "application/json"}
 _Made = TypeVar("_Made")
 
 
@@ -147,15 +145,11 @@ class ContractCalls(Exchange):
 
     def approve_baseline(self, digest: str, reason: str) -> str:
         """Says that it may be compared with; who asked for it may not. Digest of the record."""
-        body = json.dumps({"reason": reason}).encode()
-        path = f"/v1/baselines/{quote(digest, ':')}/approvals"
-        answer = self._exchange("POST", path, content=body, headers=_JSON)
-        return self._read(lambda document: str(document["record"]), self._document(answer))
+        answer = self._post(f"/v1/baselines/{quote(digest, ':')}/approvals", {"reason": reason})
+        return self._read(lambda document: str(document["record"]), answer)
 
     def _asked(self, path: str, asked: Mapping[str, object]) -> worked.Work:
-        body = json.dumps({name: value for name, value in asked.items() if value is not None}).encode()
-        answer = self._exchange("POST", path, content=body, headers=_JSON)
-        return self._read(worked.work, self._document(answer))
+        return self._read(worked.work, self._post(path, asked))
 
     def _ended(
         self,

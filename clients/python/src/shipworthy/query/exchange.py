@@ -1,5 +1,7 @@
 """Requests to the service and their answers: what every call of the query client stands on."""
 
+import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
@@ -59,6 +61,13 @@ class Exchange:
         given = {name: value for name, value in (parameters or {}).items() if value is not None}
         return self._document(self._exchange("GET", path, params=given))
 
+    def _post(self, path: str, asked: Mapping[str, object]) -> Document:
+        """The answer to a JSON body of those members that are not None."""
+        body = json.dumps({name: value for name, value in asked.items() if value is not None}).encode()
+        return self._document(
+            self._exchange("POST", path, content=body, headers={"Content-Type": "application/json"})
+        )
+
     def _exchange(
         self,
         method: str,
@@ -77,7 +86,8 @@ class Exchange:
                     f"{self.url} does not answer in time; is the service busy or stuck?"
                 ) from error
             except httpx.HTTPError as error:
-                raise Unreachable(f"{self.url} can't be reached: {error}") from error
+                why = re.sub(r"\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
+                raise Unreachable(f"{self.url} can't be reached: {why}") from error
             if response.status_code < 300:
                 return response
             if response.status_code != 503 or method != "GET" or attempt == TRIES:

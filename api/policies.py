@@ -1,0 +1,129 @@
+"""From the bytes of a policy to what is published of it, and back from a published version to the policy."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from api.keeping import kept_blob
+from gates.documents.problems import DocumentError, Problem
+from gates.release.criteria.review import ReviewCriterion
+from gates.release.loading import load_policy
+from gates.release.policy import Policy
+from models.blobs import BlobStore
+from models.errors import FieldProblem, InvalidInput
+from models.gates.people import Approver, eligible
+from models.gates.queries import PublishedGate
+
+MEDIA_TYPES: Final[Mapping[str, Literal["yaml", "json"]]] = {
+    "application/yaml": "yaml",  # RFC 9512
+    "application/x-yaml": "yaml",
+    "text/yaml": "yaml",
+    "text/x-yaml": "yaml",
+    "application/json": "json",
+}
+MAX_PROBLEMS: Final = 200
+MAX_POLICY_BYTES: Final = 256 * 1024
+_JSON: Final = re.compile(rb"\s*[\[{]")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPolicy:
+    """A policy as it was sent."""
+
+    policy: Policy
+    data: bytes
+    media_type: str
+
+
+def read_policy(data: bytes, content_type: str | None) -> ReadPolicy:
+    """Raises DocumentError for bytes that are no policy, InvalidInput for another kind of content."""
+    media_type = _media_type(data, content_type)
+    if len(data) > MAX_POLICY_BYTES:
+        message = f"has {len(data)} bytes, the limit is {MAX_POLICY_BYTES}"
+        raise DocumentError([Problem(1, "", "error", message)])
+    return ReadPolicy(load_policy(data, MEDIA_TYPES[media_type]), data, media_type)
+
+
+def published_policy(blobs: BlobStore, namespace: str, version: PublishedGate) -> Policy:
+    """The policy of a published version; read from its bytes, which no database can change."""
+    media_type = json.loads(version.document)["media_type"]
+    return load_policy(kept_blob(blobs, namespace, version.digest), MEDIA_TYPES[media_type])
+
+
+def refusal(error: DocumentError) -> InvalidInput:
+    """One problem for each place that has to be mended."""
+    first = error.problems[0]
+    more = f"; {len(error.problems) - 1} more in this policy" if len(error.problems) > 1 else ""
+    return InvalidInput(
+        f"line {first.line}, {first.pointer or 'the policy'} {first.message}{more}",
+        problems=[
+            FieldProblem(each.pointer, f"line {each.line}: {each.message}")
+            for each in error.problems[:MAX_PROBLEMS]
+        ],
+    )
+
+
+def problem_json(problem: Problem) -> dict[str, Any]:
+    return {
+        "severity": problem.severity,
+        "pointer": problem.pointer,
+        "line": problem.line,
+        "message": problem.message,
+    }
+
+
+def people_problems(policy: Policy, found: Sequence[Approver], author: str | None) -> list[Problem]:
+    """Reviews and waivers that nobody, or too few, could give: such a gate could never be passed as it is meant.
+
+    The author is left out, as reviews leave the author out. Who trains a model is not known yet.
+    """
+    problems = []
+    for index, criterion in enumerate(policy.criteria):
+        if not isinstance(criterion, ReviewCriterion):
+            continue
+        pointer = f"/criteria/{index}/approvals"
+        if author is None:
+            message = (
+                "asks for a review, and the key that publishes it names no person, so that nobody could be shown to be "
+                "somebody else than its author; publish with a key that has an owner (keys create --owner ADDRESS)"
+            )
+            problems.append(_at(policy, f"/criteria/{index}", message))
+            continue
+        persons = eligible(found, criterion.roles, [author])
+        if persons < criterion.approvals:
+            problems.append(_at(policy, pointer, _too_few(criterion.approvals, criterion.roles, persons)))
+    rule = policy.document.waivers
+    if rule is not None and rule.allowed and eligible(found, (), [author]) < rule.approvals:
+        persons = eligible(found, (), [author])
+        problems.append(_at(policy, "/waivers/approvals", _too_few(rule.approvals, (), persons)))
+    return problems
+
+
+def _too_few(needed: int, groups: Sequence[str], persons: int) -> str:
+    of = f" of the groups {', '.join(groups)}" if groups else ""
+    command = f"keys create --role approver --owner ADDRESS{' --groups ' + groups[0] if groups else ''}"
+    return (
+        f"asks for {needed} persons{of}, but besides the author {persons} {'has' if persons == 1 else 'have'} an "
+        f"approver key in force; have keys made ({command}), or ask for fewer"
+    )
+
+
+def _at(policy: Policy, pointer: str, message: str) -> Problem:
+    place = pointer
+    while place and place not in policy.lines:
+        place = place.rpartition("/")[0]
+    return Problem(policy.lines.get(place, 1), pointer, "error", message)
+
+
+def _media_type(data: bytes, content_type: str | None) -> str:
+    given = (content_type or "").partition(";")[0].strip().lower()
+    if given in ("", "application/octet-stream"):
+        return "application/json" if _JSON.match(data) else "application/yaml"
+    if given not in MEDIA_TYPES:
+        raise InvalidInput(
+            f"a policy is sent as {', '.join(MEDIA_TYPES)}; this Content-Type is none of them",
+            problems=[FieldProblem("", "has another Content-Type than application/yaml or application/json")],
+        )
+    return given

@@ -1,0 +1,68 @@
+"""The fixed words of decisions: of a verdict, and of each criterion's result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from api.web.words import Word
+
+VERDICTS: Final[Mapping[str, Word]] = {
+    word.code: word
+    for word in (
+        Word("blocked", "May not ship", "bad"),
+        Word("break_glass", "Break-glass", "bad"),
+        Word("review_required", "Needs review", "open"),
+        Word("passed", "May ship", "good"),
+    )
+}
+"""Worst first."""
+
+SHADOW: Final = Word("shadow", "Trial run", "open")
+
+RESULTS: Final[Mapping[str, Word]] = {
+    word.code: word
+    for word in (
+        Word("failed", "Failed", "bad"),
+        Word("no_value", "No value", "broken"),
+        Word("stale", "Stale", "broken"),
+        Word("inconclusive", "Inconclusive", "open"),
+        Word("needs_review", "Needs review", "open"),
+        Word("waived", "Waived", "busy"),
+        Word("passed", "Passed", "good"),
+    )
+}
+"""Worst first. What has no value is not passed."""
+
+EFFECTS: Final[Mapping[str, str]] = {
+    "block": "blocks",
+    "review": "asks for a review",
+    "warn": "warns",
+    "none": "",
+}
+"""Worst first."""
+
+_STALE: Final = frozenset({"stale", "expired"})
+_KINDS: Final[Mapping[str, str]] = {
+    "threshold": "a bound",
+    "comparison": "against the incumbent",
+    "slices": "every slice",
+    "stability": "across seeds",
+    "reproduction": "a repeat of the recipe",
+    "evidence": "attested evidence",
+    "artifact": "the artifact itself",
+    "provenance": "where it comes from",
+    "review": "people",
+}
+
+
+def result_word(result: Mapping[str, Any]) -> Word:
+    """Of a criterion's result, or of one of its parts."""
+    if result["outcome"] != "error":
+        return RESULTS[result["outcome"]]
+    if result["state"] == "unmet":
+        return RESULTS["needs_review"]
+    return RESULTS["stale" if result.get("code") in _STALE else "no_value"]
+
+
+def kind_in_words(kind: str) -> str:
+    """What a kind of criterion looks at; an unknown one is its own name."""
+    return _KINDS.get(kind, kind.replace("_", " "))

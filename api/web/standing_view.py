@@ -1,0 +1,116 @@
+"""Lists of decisions, and where a model version may go: a sentence for each place. Pure over what is stored."""
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from api.web import links
+from api.web.decision_words import SHADOW, VERDICTS
+from api.web.verdicts import Verdict
+from api.web.words import Word, plural
+from models.gates.in_force import Standing, why
+from models.gates.queries import StoredDecision
+from shipworthy.formats.times import parse_instant
+
+_NONE: Final = Word("none", "None", "open")
+_STALE: Final = Word("stale", "Stale", "broken")
+_UNDECIDED: Final = Word("undecided", "Not decided", "open")
+_TONES: Final = ("bad", "broken", "open", "good")
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    word: Word
+    model: str
+    version: str | None
+    to: str
+    artifact: str
+    sentence: str
+    when: datetime
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place that a model version might take, and what is in the way."""
+
+    target: str
+    word: Word
+    sentence: str
+    missing: tuple[str, ...]
+    decision: str | None
+    command: str | None
+
+
+def decision_row(row: StoredDecision) -> DecisionRow:
+    predicate: Mapping[str, Any] = json.loads(row.document)
+    word = VERDICTS[row.verdict]
+    return DecisionRow(
+        word=SHADOW if predicate["mode"] == "shadow" else word,
+        model=row.model,
+        version=predicate["version"],
+        to=row.target,
+        artifact=row.artifact,
+        sentence=predicate["sentence"],
+        when=parse_instant(predicate["evaluated_at"]),
+        href=links.decision(row.record),
+    )
+
+
+def list_verdict(rows: Sequence[DecisionRow], waiting: int, *, is_filtered: bool) -> Verdict:
+    """What waits for people comes before what is only news."""
+    if not rows:
+        return Verdict(_NONE, "No decision is listed.", "Nothing may take a place that no gate let it take.")
+    if waiting:
+        needs = "needs" if waiting == 1 else "need"
+        return Verdict(
+            VERDICTS["review_required"],
+            f"{plural(waiting, 'decision')} {needs} a review.",
+            "Open one with “Needs review”, look at what is in the way, and approve or deny.",
+        )
+    sentence = f"{plural(len(rows), 'decision')} listed" + (
+        " that fit the filters." if is_filtered else ", newest first."
+    )
+    return Verdict(_NONE, sentence, "Nothing waits for a review.")
+
+
+def place_of(found: Standing, target: str, name: str) -> Place:
+    """`name` is MODEL:VERSION."""
+    decision = found.decision
+    if decision is None:
+        command = (
+            None
+            if found.gate is None
+            else f"shipworthy gate evaluate {shlex.quote(name)} --gate {found.gate.name}"
+        )
+        return Place(target, _UNDECIDED, why(found), (), None, command)
+    if found.is_active:
+        return Place(target, VERDICTS[decision.verdict], why(found), (), decision.record, None)
+    word = VERDICTS[decision.verdict]
+    if decision.verdict in ("passed", "break_glass"):
+        return Place(
+            target, _STALE, "A pass was given, and no longer holds.", found.missing, decision.record, None
+        )
+    return Place(target, word, found.missing[0], found.missing[1:], decision.record, None)
+
+
+def version_verdict(name: str, places: Sequence[Place]) -> Verdict:
+    """May it ship?"""
+    if not places:
+        return Verdict(
+            _UNDECIDED, f"{name} may not ship: no gate stands before any place.", "Publish a policy."
+        )
+    worst = min(places, key=lambda place: _TONES.index(place.word.tone))
+    going = [place.target for place in places if place.word.code == "passed"]
+    if len(going) == len(places):
+        return Verdict(VERDICTS["passed"], f"{name} may ship to {', '.join(going)}.", "Nothing to do.")
+    held = [place.target for place in places if place.word.code != "passed"]
+    also = f"; it may to {', '.join(going)}" if going else ""
+    return Verdict(
+        worst.word,
+        f"{name} may not ship to {', '.join(held)}{also}.",
+        "What unblocks it is listed for each place.",
+    )

@@ -1,0 +1,201 @@
+"""The decision in force at 100,000 decisions on PostgreSQL, and judging a decision of 13 criteria.
+
+The rows of decisions and of the 800,000 records that they rest on are copied into the projections that the lookup
+reads; nothing of it is cached between two questions. Asked over one keep-alive connection on loopback for random
+artifacts, after a warm-up; the time is the client's. Judging is measured in processor time, since it does nothing else:
+from the facts as parsed JSON to the verdict. SHIPWORTHY_BENCH_DECISIONS sets another number for a quick look.
+"""
+
+import json
+import os
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from benchmarks.support.figures import Figure, finish
+from benchmarks.support.http import Client
+from benchmarks.support.load import Failed, explain, run
+from benchmarks.support.processes import (
+    Server,
+    load_average,
+    new_database,
+    postgresql,
+    processor_seconds,
+    shipworthy,
+)
+from gates.release.evaluate import evaluate
+from models.bulk import Row, insert_rows
+from models.database import Database
+from models.gates.tables import DecisionInput, Gate, GateDecision
+from tests.gates.release.scenes import NOW, make_facts, make_policy
+from tests.support.databases import DatabaseUrls
+from tests.support.facts import digest
+
+DECISIONS: Final = int(os.environ.get("SHIPWORTHY_BENCH_DECISIONS", "100000"))
+PER_ARTIFACT: Final = 20
+INPUTS: Final = 8
+QUESTIONS: Final = 500
+ROUNDS: Final = 5
+JUDGED: Final = 200
+LOOKUP_MS: Final = 10.0
+JUDGING_MS: Final = 5.0
+SEED: Final = 20260501
+NAMESPACE: Final = "default"
+MODEL: Final = "fraud-classifier"
+TO: Final = "champion"
+CHUNK: Final = 5_000
+_FIRST_INPUT: Final = 10**12
+_BASE: Final = 10**9
+
+
+def main() -> None:
+    chance = random.Random(SEED)
+    with postgresql() as postgres, tempfile.TemporaryDirectory() as folder:
+        urls = new_database(postgres, "shipworthy")
+        with shipworthy(Path(folder), urls) as server:
+            _fill(urls)
+            lookup = run(_measure(server, chance))
+    judging = _judging()
+    finish(
+        [
+            Figure("in_force_p99", lookup, "ms", lookup / LOOKUP_MS, 1, "at most"),
+            Figure("judging", judging, "ms", judging / JUDGING_MS, 1, "at most"),
+        ]
+    )
+
+
+def _fill(urls: DatabaseUrls) -> None:
+    database = Database(urls.service_url)
+    began = time.perf_counter()
+    try:
+        with database.connection() as connection:
+            insert_rows(connection, Gate, [_gate()])
+            for start in range(0, DECISIONS, CHUNK):
+                numbers = range(start, min(start + CHUNK, DECISIONS))
+                insert_rows(connection, GateDecision, [_decision(number) for number in numbers])
+                insert_rows(connection, DecisionInput, [row for number in numbers for row in _inputs(number)])
+    finally:
+        database.dispose()
+    owner = Database(urls.migration_url)
+    with owner.connection() as connection:
+        connection.execute(text("ANALYZE"))
+    owner.dispose()
+    explain(f"{DECISIONS} decisions copied in {time.perf_counter() - began:.0f} s")
+
+
+def _gate() -> Row:
+    return {
+        "namespace": NAMESPACE,
+        "name": "gate",
+        "version": 1,
+        "digest": digest(1),
+        "document_digest": digest(2),
+        "model": MODEL,
+        "target": TO,
+        "owner": None,
+        "record": digest(3),
+        "position": 0,
+    }
+
+
+def _decision(number: int) -> Row:
+    record = digest(_BASE + number)
+    until = datetime.now(UTC) + timedelta(days=7)
+    predicate = {
+        "decision": record,
+        "verdict": "passed",
+        "sentence": "Passed.",
+        "unblocks": [],
+        "reviews": [],
+        "waivers": [],
+        "criteria": [{"id": f"criterion-{each}", "sentence": "measured " * 20} for each in range(12)],
+    }
+    return {
+        "namespace": NAMESPACE,
+        "record": record,
+        "type": "gate",
+        "mode": "enforce",
+        "verdict": "passed",
+        "model": MODEL,
+        "version": None,
+        "target": TO,
+        "artifact": digest(number // PER_ARTIFACT),
+        "gate": "gate",
+        "gate_version": 1,
+        "valid_until": until,
+        "position": number,
+        "summary": "{}",
+        "document": json.dumps(predicate),
+    }
+
+
+def _inputs(number: int) -> Iterator[Row]:
+    for each in range(INPUTS):
+        yield {
+            "decision": digest(_BASE + number),
+            "namespace": NAMESPACE,
+            "record": digest(_FIRST_INPUT + number * INPUTS + each),
+            "key_id": f"key{number % 50}",
+            "position": number,
+        }
+
+
+async def _measure(server: Server, chance: random.Random) -> float:
+    """Median of the rounds' 99th percentiles, in milliseconds."""
+    client = Client(server.port, server.token)
+    try:
+        tails = []
+        for number in range(ROUNDS + 1):
+            processor = processor_seconds(server.pid)
+            taken = await _ask(client, chance)
+            processor = processor_seconds(server.pid) - processor
+            if number:  # the first round warms up
+                tails.append(quantiles(taken, n=100)[98])
+                explain(
+                    f"median {median(taken):.2f} ms, p99 {tails[-1]:.2f} ms; {1000 * processor / QUESTIONS:.2f} ms of "
+                    f"the server's processor time each; {load_average()}"
+                )
+        return median(tails)
+    finally:
+        client.close()
+
+
+async def _ask(client: Client, chance: random.Random) -> list[float]:
+    taken = []
+    for _ in range(QUESTIONS):
+        artifact = digest(chance.randrange(DECISIONS // PER_ARTIFACT))
+        path = f"/v1/decisions:in-force?model={MODEL}&to={TO}&artifact={artifact}"
+        began = time.perf_counter()
+        answer = await client.get(path)
+        taken.append(1000 * (time.perf_counter() - began))
+        if answer.status != 200 or not json.loads(answer.body)["active"]:
+            raise Failed(f"in force answered {answer.status}: {answer.body[:300]!r}")
+    return taken
+
+
+def _judging() -> float:
+    """Median processor time of a decision, in milliseconds."""
+    policy = make_policy()
+    facts: dict[str, Any] = make_facts(policy)
+    if evaluate(policy, facts, NOW).verdict != "passed":
+        raise Failed("the case that is judged does not pass, so less of it is read than in one that does")
+    taken = []
+    for _ in range(JUDGED):
+        began = time.process_time()
+        evaluate(policy, facts, NOW)
+        taken.append(1000 * (time.process_time() - began))
+    explain(
+        f"{len(policy.criteria)} criteria: median {median(taken):.2f} ms of processor time; {load_average()}"
+    )
+    return median(taken)
+
+
+if __name__ == "__main__":
+    main()

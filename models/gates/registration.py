@@ -1,0 +1,56 @@
+"""A gate before `registration`: no version of its model is made without a pass that is in force.
+
+Asked under the log lock, so that no revocation can come between the question and the version.
+"""
+
+from collections.abc import Iterable
+from typing import Final, cast
+
+from models.contracts.tables import ContractCheck
+from models.errors import GateClosed
+from models.evaluations.tables import Evidence
+from models.gates.in_force import standing, why
+from models.gates.tables import Gate, GateDecision, Review
+from models.kinds.facts import ModelVersionFact
+from models.ledger.drafts import Draft
+from models.ledger.entries import Entry
+from models.ledger.workspace import Workspace
+from models.lineage.tables import CheckpointVerification, Revocation
+
+REGISTRATION: Final = "registration"
+_FLAG: Final = "gate before registration"
+_GATED: Final = (
+    f"SELECT model FROM gate WHERE namespace = :namespace AND model IN :keys AND target = '{REGISTRATION}'"
+)
+_SETTLING: Final = (Gate, GateDecision, Review, Revocation, Evidence, ContractCheck, CheckpointVerification)
+"""What the same batch may have changed of the answer, where no query sees it yet."""
+
+
+def load_registrations(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+    workspace.load_flags(
+        _FLAG, _GATED, [(draft.namespace, cast(ModelVersionFact, draft.fact).model) for draft in drafts]
+    )
+
+
+def check_registration(workspace: Workspace, entry: Entry) -> None:
+    """Raises GateClosed."""
+    fact = cast(ModelVersionFact, entry.fact)
+    is_pending = any(
+        (row["namespace"], row["model"], row["target"]) == (entry.namespace, fact.model, REGISTRATION)
+        for row in workspace.pending(Gate)
+    )
+    if not is_pending and (_FLAG, entry.namespace, fact.model) not in workspace.flags:
+        return
+    if any(row["namespace"] == entry.namespace for table in _SETTLING for row in workspace.pending(table)):
+        raise GateClosed(
+            f"a gate stands before the registration of model {fact.model}, and what it decides on changes at this "
+            "moment; send the version again"
+        )
+    found = standing(
+        workspace.connection, entry.namespace, fact.model, REGISTRATION, fact.artifact, entry.recorded_at
+    )
+    if not found.is_active:
+        raise GateClosed(
+            f"a gate stands before the registration of model {fact.model}, and this artifact has no pass in force: "
+            f"{why(found)}"
+        )
