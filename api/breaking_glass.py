@@ -76,6 +76,7 @@ def _prepare(services: Services, namespace: str, wanted: BreakGlassRequest) -> P
         "verdict": "break_glass",
         "sentence": f"BREAK-GLASS: {len(used)} persons let this artifact go to {wanted.to} without its gate until "
         f"{instant_text(until)}. {used[0]['reason']}",
+        "namespace": namespace,
         "model": wanted.model,
         "version": wanted.version,
         "to": wanted.to,

@@ -104,8 +104,9 @@ def people_problems(policy: Policy, found: Sequence[Approver], author: str | Non
 def _too_few(needed: int, groups: Sequence[str], persons: int) -> str:
     of = f" of the groups {', '.join(groups)}" if groups else ""
     command = f"keys create --role approver --owner ADDRESS{' --groups ' + groups[0] if groups else ''}"
+    word = "person" if needed == 1 else "persons"
     return (
-        f"asks for {needed} persons{of}, but besides the author {persons} {'has' if persons == 1 else 'have'} an "
+        f"asks for {needed} {word}{of}, but besides the author {persons} {'has' if persons == 1 else 'have'} an "
         f"approver key in force; have keys made ({command}), or ask for fewer"
     )
 

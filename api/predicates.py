@@ -49,6 +49,7 @@ def gate_predicate(
         "mode": wanted.mode,
         "verdict": judged["verdict"],
         "sentence": judged["sentence"],
+        "namespace": actor.namespace,
         "model": wanted.model,
         "version": wanted.version,
         "to": wanted.to,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from tests.support.databases import DatabaseUrls
 from tests.support.memory import roomy_memory
@@ -19,7 +20,14 @@ _numbers = itertools.count(1)
 
 
 def pytest_configure() -> None:
-    """Let `tmp_path` lie in memory; tests/live/test_durability.py takes the disk all the same."""
+    """Let `tmp_path` lie in memory (tests/live/test_durability.py takes the disk all the same), and tracebacks be
+    short: the default draws every local value of every frame, for seconds."""
+    structlog.configure(
+        processors=[
+            *structlog.get_config()["processors"][:-1],
+            structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+        ]
+    )
     memory = roomy_memory()
     if memory is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))

@@ -23,12 +23,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def run_section(heading: str, folder: Path) -> str:
-    """What the commands of one section of the README print, in a folder that has only what they read."""
+def commands_of(heading: str) -> list[str]:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    commands = re.findall(r"^```bash\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL)
-    assert len(commands) >= 3
+    found = re.findall(r"^```bash\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL)
+    assert len(found) >= 3
+    return found
+
+
+def run_sections(folder: Path, *headings: str) -> str:
+    """What the commands of sections of the README print, in a folder that has only what they read. A section goes on
+    where the one before ended."""
+    commands = [command for heading in headings for command in commands_of(heading)]
     script = "\n".join(["set -euo pipefail", "trap 'kill $(jobs -p) || true; wait' EXIT", *commands])
     script = re.sub("8470|8471", str(free_port()), script)
     for name in ("examples", "tests"):
@@ -49,17 +55,22 @@ def run_section(heading: str, folder: Path) -> str:
 
 
 def test_readme_leads_to_a_run_and_a_check_of_ones_own(tmp_path: Path) -> None:
-    told = run_section("A run of your own, data of your own", tmp_path)
+    told = run_sections(tmp_path, "A run of your own, data of your own")
     assert "made by  me/first  completed" in told
     assert "1 of 3 values of 'age' lie outside" in told
     assert "not to be trained on: exit code 1" in told
 
 
 def test_readme_tour_runs_as_written(tmp_path: Path) -> None:
-    told = run_section("Five minutes", tmp_path)
+    told = run_sections(tmp_path, "Five minutes", "May it ship?")
     assert '"schema": "shipworthy.lineage/1"' in told
     assert "the image is named by a tag, which can be moved" in told
     assert "✓ passed  taxi version 1" in told
+    decided = [line.split("  ")[0] for line in told.splitlines() if "report-summarizer:1 (" in line]
+    assert decided == ["MAY NOT SHIP", "NEEDS REVIEW", "MAY SHIP", "MAY SHIP"]
+    assert "nobody measured it: exit code 4" in told
+    assert "needs a person: exit code 3" in told
+    assert "PROVEN: report-summarizer may go to champion" in told
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The worker of the embedded default: one process beside the API, started when there is work for the first time.
 
-It gets a key of its own, which lives in its memory and in the pipe to it, is revoked when it ends, and is over in a
+It gets a key of its own, which lives in its memory and in the pipe to it, is retired when it ends, and is over in a
 day whatever happens.
 """
 
@@ -17,7 +17,7 @@ from api.services import Services
 from api.workers.settings import WorkerSettings
 from models.actor import EvidenceLevel, Role
 from models.errors import ShipworthyError
-from models.keys.administration import create_key, revoke_key
+from models.keys.administration import create_key, retire_key
 from models.work.queue import may_claim
 from models.work.states import WorkKind
 
@@ -87,7 +87,7 @@ class EmbeddedWorker:
         try:
             code = self._process(key.token)
         finally:
-            revoke_key(
+            retire_key(
                 self._services.ledger, key.key_id, namespace=NAMESPACE, reason="the embedded worker ended"
             )
             self._services.authenticator.forget(key.key_id)

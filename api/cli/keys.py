@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -11,13 +12,15 @@ import typer
 from api.cli.opening import DATA_DEFAULT, DataOption, existing_ledger, opened_ledger, told_plainly
 from models.database import Database
 from models.errors import InvalidInput, NotFound
-from models.keys.administration import create_key, revoke_key
+from models.keys.administration import create_key, retire_key, revoke_key
 from models.keys.key_files import FILE_NAMES, create_key_files, key_folder
 from models.keys.store import KeyPosition, disclosed, find_key, list_keys
 from models.keys.tables import ApiKey
 from shipworthy.formats.times import format_instant
 
-app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the keys of callers.")
+_FROM_NOW_ON: Final = "From now on it writes nothing; a running service answers its reads for up to a second."
+
+app = typer.Typer(no_args_is_help=True, help="Make, list, retire and revoke the keys of callers.")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output.")]
 _PAGE: Final = 200
@@ -115,18 +118,34 @@ def revoke(
     reason: Annotated[str, typer.Option(help="Why; it stays in the log.")],
     data: DataOption = DATA_DEFAULT,
 ) -> None:
-    """Revoke a key, for good."""
+    """Revoke a key that must not be trusted: no pass of a gate rests any more on what it wrote."""
+    namespace = _ended(key_id, reason, data, revoke_key)
+    typer.echo(f"Key {key_id} of namespace {namespace} is revoked.")
+    typer.echo(_FROM_NOW_ON, err=True)
+
+
+@app.command("retire")
+def retire(
+    key_id: Annotated[str, typer.Argument(metavar="KEY_ID", help="The 12 characters after sw_.")],
+    reason: Annotated[str, typer.Option(help="Why; it stays in the log.")],
+    data: DataOption = DATA_DEFAULT,
+) -> None:
+    """End a key that was replaced or is not needed: what it wrote stays worth what it was."""
+    namespace = _ended(key_id, reason, data, retire_key)
+    typer.echo(f"Key {key_id} of namespace {namespace} is retired.")
+    typer.echo(_FROM_NOW_ON, err=True)
+
+
+def _ended(key_id: str, reason: str, data: Path, end: Callable[..., None]) -> str:
+    """The namespace of the key that `end` ended. Raises NotFound, Conflict."""
     with existing_ledger(data) as service:
         with service.database.read() as session:
             found = find_key(session, key_id)
             namespace = None if found is None else found.namespace
         if namespace is None:
             raise NotFound(f"there is no key {key_id[:80]}; find its id with: shipworthy-server keys list")
-        revoke_key(service.ledger, key_id, namespace=namespace, reason=reason)
-    typer.echo(f"Key {key_id} of namespace {namespace} is revoked.")
-    typer.echo(
-        "From now on it writes nothing; a running service answers its reads for up to a second.", err=True
-    )
+        end(service.ledger, key_id, namespace=namespace, reason=reason)
+    return namespace
 
 
 def parse_span(text: str) -> timedelta:

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from api.asking import QUEUED, ask_for_work
 from api.auth import require_role
 from api.recording import Recorder, parse_json
-from api.routes.recording import answer_of, documented, record, recorded, recorded_responses
+from api.routes.recording import answer_of, appends, documented, record, recorded
 from api.services import Services, services_of
 from models.actor import Actor, Role
 from models.errors import AttemptNotClosed, FieldProblem, InvalidInput, NotFound, ShipworthyError
@@ -90,26 +90,17 @@ async def open_attempt(request: Request) -> Response:
     return JSONResponse(opened, 201 if answer["created"] else 200)
 
 
-@router.post(
-    "/v1/evaluations",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(EvaluationCompleted),
-    summary="Record measurements of an artifact or checkpoint",
-)
+@appends(router, "/v1/evaluations", "Record measurements of an artifact or checkpoint", EvaluationCompleted)
 async def add_evaluation(request: Request) -> Response:
     """With `attempt` it is the result of one repeat; the last one closes the attempt and has it measured again."""
     return await record("evaluation.completed", request, {}, examine=_predictions_are_there)
 
 
-@router.post(
+@appends(
+    router,
     "/v1/evaluation-attempts/extensions",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(AttemptsExtended),
-    summary="Allow more attempts on a data set than a policy's budget",
+    "Allow more attempts on a data set than a policy's budget",
+    AttemptsExtended,
 )
 async def extend_attempts(request: Request) -> Response:
     """Counts once two persons have said the same dataset, number and reason. Every later decision shows it."""

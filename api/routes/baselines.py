@@ -11,7 +11,7 @@ from api.asking import QUEUED, ask_for_work
 from api.dependencies import READING, CurrentActor
 from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_position, extended, json_response, page
 from api.routes.reading_checkpoints import DigestPath
-from api.routes.recording import record, recorded, recorded_responses
+from api.routes.recording import appends, record, recorded
 from api.schemas.reading import marks_json
 from api.schemas.work import BaselineRequest
 from api.services import services_of
@@ -44,13 +44,12 @@ async def ask_for_baseline(request: Request) -> Response:
     return await ask_for_work(request, WorkKind.BASELINE, roles, BaselineRequest, _prepared)
 
 
-@router.post(
+@appends(
+    router,
     "/v1/baselines/{digest}/approvals",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(BaselineApproved, without="baseline"),
-    summary="Approve a baseline that somebody else asked for",
+    "Approve a baseline that somebody else asked for",
+    BaselineApproved,
+    without="baseline",
 )
 async def approve_baseline(digest: DigestPath, request: Request) -> Response:
     return await record("baseline.approved", request, {"baseline": digest})

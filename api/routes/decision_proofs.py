@@ -64,16 +64,18 @@ def get_summary(digest: DigestPath, request: Request, actor: CurrentActor) -> Re
     """A DSSE envelope over a verification summary (SLSA 1.1). It says PASSED for an enforced pass of a gate alone; it
     is what was decided then, and whether it still holds GET /v1/decisions:in-force tells."""
     predicate = _decision(request, actor.namespace, digest)["statement"]["predicate"]
-    statement = summary_statement(digest, predicate, resource=f"urn:shipworthy:model:{predicate['model']}")
+    statement = summary_statement(
+        digest, predicate, resource=f"urn:shipworthy:model:{actor.namespace}:{predicate['model']}"
+    )
     payload = canonicalize(statement)
     signature = sign_payload(IN_TOTO_TYPE, payload, services_of(request).ring.decision_key)
     return Response(canonicalize(envelope(IN_TOTO_TYPE, payload, signature)), media_type=_ENVELOPE)
 
 
 @router.get("/v1/trust", response_class=Response, summary="The keys of this service, as a trust file")
-def get_trust(request: Request) -> Response:
-    """For `shipworthy verify --trust`. Fetch it once, over a way you trust, and keep it where the service can't
-    change it."""
+def get_trust(request: Request, actor: CurrentActor) -> Response:
+    """For `shipworthy verify --trust`: the keys, trusted for decisions of your namespace. Fetch it once, over a way you
+    trust, and keep it where the service can't change it."""
     services = services_of(request)
     with services.database.read() as session:
         head = read_head(session.connection())
@@ -81,7 +83,7 @@ def get_trust(request: Request) -> Response:
         raise Unavailable("the log was never opened; start the service once with `serve`")
     log_key = verifier_key(head.origin, public_key_bytes(services.ring.log_key))
     signer = public_key_bytes(services.ring.decision_key)
-    return Response(orjson.dumps(trust_document(log_key, signer)), media_type=JSON)
+    return Response(orjson.dumps(trust_document(log_key, signer, [actor.namespace])), media_type=JSON)
 
 
 def _decision(request: Request, namespace: str, digest: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from api.dependencies import READING, CurrentActor
 from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_position, extended, page
-from api.routes.recording import record, recorded, recorded_responses
+from api.routes.recording import appends, record
 from api.schemas.reading import marks_json
 from api.services import services_of
 from models.evaluations.queries import list_evidence
@@ -19,14 +19,7 @@ router = APIRouter(tags=["evidence"])
 reading = APIRouter(tags=["evidence"], dependencies=READING)
 
 
-@router.post(
-    "/v1/evidence",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(EvidenceAttested),
-    summary="Attest what was run on something, and its outcome",
-)
+@appends(router, "/v1/evidence", "Attest what was run on something, and its outcome", EvidenceAttested)
 async def add_evidence(request: Request) -> Response:
     """The level of the key tells whom it convinces; when it was received, how old it may be taken for."""
     return await record("evidence.attested", request, {})

@@ -121,99 +121,80 @@ def recorded_responses() -> dict[int | str, dict[str, Any]]:
     }
 
 
-@router.post(
-    "/v1/runs",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(RunRequest),
-    summary="Register a run, from its start or from start to end",
-)
+def appends(
+    router: APIRouter, path: str, summary: str, body: type[BaseModel], without: str | None = None
+) -> Callable[[Route], Route]:
+    """Decorates a call that appends a record: 201 with the answer, or 200 when the same was recorded before."""
+    return router.post(
+        path,
+        status_code=201,
+        response_class=Response,
+        responses=recorded_responses(),
+        openapi_extra=recorded(body, without),
+        summary=summary,
+    )
+
+
+@appends(router, "/v1/runs", "Register a run, from its start or from start to end", RunRequest)
 async def register_run(request: Request) -> Response:
     """One transaction for the run and every fact nested in it. A later post with the same run id may only add."""
     return await record("run.registered", request, {})
 
 
-@router.post(
+@appends(
+    router,
     "/v1/runs/{run_id}/events",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(runs.RunEvent, without="run_id"),
-    summary="Record a state, an attempt, a phase or a note",
+    "Record a state, an attempt, a phase or a note",
+    runs.RunEvent,
+    without="run_id",
 )
 async def add_event(run_id: str, request: Request) -> Response:
     return await record("run.event", request, {"run_id": run_id})
 
 
-@router.post(
+@appends(
+    router,
     "/v1/runs/{run_id}/checkpoints",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(facts.CheckpointSaved, without="run_id"),
-    summary="Record a saved checkpoint",
+    "Record a saved checkpoint",
+    facts.CheckpointSaved,
+    without="run_id",
 )
 async def add_checkpoint(run_id: str, request: Request) -> Response:
     return await record("checkpoint.saved", request, {"run_id": run_id})
 
 
-@router.post(
-    "/v1/runs/{run_id}/artifacts",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(facts.Artifact, without="run_id"),
-    summary="Record a product of a run",
-)
+@appends(router, "/v1/runs/{run_id}/artifacts", "Record a product of a run", facts.Artifact, without="run_id")
 async def add_artifact(run_id: str, request: Request) -> Response:
     return await record("artifact", request, {"run_id": run_id})
 
 
-@router.post(
-    "/v1/snapshots",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(facts.Snapshot),
-    summary="Record a data snapshot",
-)
+@appends(router, "/v1/snapshots", "Record a data snapshot", facts.Snapshot)
 async def add_snapshot(request: Request) -> Response:
     return await record("snapshot", request, {})
 
 
-@router.post(
+@appends(
+    router,
     "/v1/checkpoints/{digest}/verifications",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(facts.CheckpointVerified, without="checkpoint"),
-    summary="Record that a checkpoint reached a level, or failed to",
+    "Record that a checkpoint reached a level, or failed to",
+    facts.CheckpointVerified,
+    without="checkpoint",
 )
 async def add_verification(digest: str, request: Request) -> Response:
     return await record("checkpoint.verified", request, {"checkpoint": digest})
 
 
-@router.post(
+@appends(
+    router,
     "/v1/model-versions",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(facts.ModelVersion),
-    summary="Bind a registry's name and version to an artifact digest and its run",
+    "Bind a registry's name and version to an artifact digest and its run",
+    facts.ModelVersion,
 )
 async def add_model_version(request: Request) -> Response:
     """Seals the lineage manifest of the version."""
     return await record("model_version", request, {})
 
 
-@router.post(
-    "/v1/revocations",
-    status_code=201,
-    response_class=Response,
-    responses=recorded_responses(),
-    openapi_extra=recorded(facts.Revocation),
-    summary="Revoke or contest a record",
-)
+@appends(router, "/v1/revocations", "Revoke or contest a record", facts.Revocation)
 async def add_revocation(request: Request) -> Response:
     return await record("revocation", request, {})

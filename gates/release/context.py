@@ -91,11 +91,18 @@ class Context:
         rule, dataset = self.require_protocol().dataset, self.facts.dataset
         if dataset is None:
             raise Unusable("no_dataset", f"The evaluation snapshot {short(rule.snapshot)} is not recorded.")
-        named = dataset.dataset == rule.id or dataset.dataset.endswith(f"/{rule.id}")
-        if dataset.digest != rule.snapshot or not named:
-            raise Unusable(
-                "wrong_dataset", f"The evaluation snapshot is not the one of {rule.id} in the policy."
+        if dataset.digest != rule.snapshot:
+            sentence = (
+                f"The evaluation snapshot is {short(dataset.digest)}; the policy asks for "
+                f"{short(rule.snapshot)}."
             )
+            raise Unusable("wrong_dataset", sentence)
+        if dataset.dataset != rule.id and not dataset.dataset.endswith(f"/{rule.id}"):
+            sentence = (
+                f"The evaluation snapshot is recorded under the data set {dataset.dataset}; the policy calls it "
+                f"{rule.id}, and protocol.dataset.id must be the recorded name."
+            )
+            raise Unusable("wrong_dataset_name", sentence)
         if dataset.revoked:
             raise Unusable("revoked", "The evaluation snapshot was revoked.")
         if dataset.received_at > self.now:
@@ -144,6 +151,14 @@ class Context:
             were = "was" if rows == 1 else "were"
             sentence = f"Only {counted(rows, 'row')} {were} evaluated; the policy asks for {least:,}."
             raise Unusable("too_few_rows", sentence)
+        if dataset.row_count is not None:
+            whole = admit_count(dataset.row_count, "The number of rows of the evaluation snapshot")
+            if rows != whole:
+                sentence = (
+                    f"{rows:,} rows were evaluated, the evaluation snapshot has {whole:,}; whoever picks the rows "
+                    "picks the result."
+                )
+                raise Unusable("other_rows", sentence)
         self._require_disjoint(statistics)
         return statistics
 

@@ -4,7 +4,15 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from gates.release.intervals import Interval, bounded_interval, normal_cdf, normal_interval, wilson_interval
+from gates.release.intervals import (
+    Interval,
+    bounded_interval,
+    needed_n,
+    needed_n_bounded,
+    normal_cdf,
+    normal_interval,
+    wilson_interval,
+)
 from gates.release.metrics import Metric, find_metric
 from gates.release.numbers import Unusable, admit, admit_count
 from gates.release.statistics_facts import Difference, Measured, Statistics
@@ -36,6 +44,13 @@ class Estimate:
         if self.successes is not None and 0 < bound < 1:
             return math.sqrt(bound * (1 - bound) / self.n)
         return self.standard_error
+
+    def needed_n(self, bound: float, alpha: float) -> int | None:
+        """How many examples would tell on which side of the bound the truth is, were the estimate to stay: more than
+        there are, by the interval above. None when no number would."""
+        if self.is_bounded and self.successes is None:
+            return needed_n_bounded(self.value, bound, self.standard_error, self.n, alpha)
+        return needed_n(self.value - bound, self.error_at(bound), self.n, alpha)
 
     def chance_of_harm(self, bound: float) -> float:
         """p-value of "the truth is `bound` or more", one-sided: small where it is shown to be less."""

@@ -109,6 +109,9 @@ def _refusal(policy: Policy, facts: Facts | Malformed) -> Unusable | None:
             return Unusable(
                 "wrong_subject", f"The facts are about another {word} than the policy.", "refused"
             )
+    if facts.policy.revoked:
+        sentence = "The policy was revoked, and decides nothing until its next version is published."
+        return Unusable("policy_revoked", sentence, "refused")
     return None
 
 
@@ -168,7 +171,11 @@ def _triggers(context: Context, results: Sequence[CriterionResult]) -> tuple[Tri
         found.append("inconclusive")
     snapshots = () if facts.training_run is None else facts.training_run.snapshots
     contested = facts.training_run is None or any(each.contested or each.revoked for each in snapshots)
-    if contested or (context.protocol is not None and (facts.dataset is None or facts.dataset.contested)):
+    if (
+        contested
+        or facts.contested
+        or (context.protocol is not None and (facts.dataset is None or facts.dataset.contested))
+    ):
         found.append("contested-data-provenance")
     if facts.incumbent.artifact is None or facts.incumbent.how == "none":
         found.append("first-release")

@@ -46,6 +46,7 @@ class PolicyReference(Part):
     document_digest: Digest
     owner: Person | None
     record: Digest
+    revoked: bool
 
 
 class Snapshot(Part):
@@ -131,6 +132,8 @@ class OtherRun(Part):
     seeds_digest: Digest | None
     artifact: Digest
     record: Digest
+    rests_on: Items[Digest] = ()
+    """The attempt and its results, which the statistics in `record` were made of."""
     level: Level
     dataset: Digest
     protocol_digest: Digest
@@ -201,6 +204,8 @@ class Facts(Part):
     evidence: Items[Evidence]
     reviews: Items[Review]
     waivers: Items[Waiver]
+    contested: Items[Digest] = ()
+    """Records of all the above that somebody contested; data says so itself."""
     flags: Items[Literal["business-conditions-changed"]]
 
 

@@ -91,7 +91,29 @@ def needed_n(gap: float, standard_error: float, n: int, alpha: float) -> int | N
     # Not ** 2, which raises where a product becomes infinite.
     ratio = z_value(alpha) * standard_error / gap
     enough = n * (ratio * ratio)
-    return max(n, math.ceil(enough)) if enough < 2**53 else None
+    return max(n + 1, math.ceil(enough)) if enough < 2**53 else None
+
+
+def needed_n_bounded(
+    estimate: float, bound: float, standard_error: float, n: int, alpha: float
+) -> int | None:
+    """The same where the interval is that of `bounded_interval`: the least number, by halving."""
+    if estimate == bound or standard_error <= 0:
+        return None
+
+    def tells(number: int) -> bool:
+        interval = bounded_interval(estimate, standard_error * math.sqrt(n / number), alpha)
+        return interval.low >= bound if estimate > bound else interval.high <= bound
+
+    few, enough = n, n + 1
+    while not tells(enough):
+        few, enough = enough, 2 * enough
+        if enough >= 2**53:
+            return None
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if tells(middle) else (middle, enough)
+    return enough
 
 
 @lru_cache(maxsize=1024)

@@ -140,7 +140,7 @@ def _pattern_message(pattern: str) -> str:
 
 
 def _like(name: str) -> str:
-    near = difflib.get_close_matches(name, _members(), n=1, cutoff=0.75)
+    near = difflib.get_close_matches(name, _members(), n=1, cutoff=0.65)
     return f" (did you mean {near[0]}?)" if near and near[0] != name else ""
 
 

@@ -15,12 +15,19 @@ _BY_CODE: Final[Mapping[str, str]] = {
     "unregistered": _MEASURE,
     "wrong_candidate": _MEASURE,
     "wrong_dataset": _MEASURE,
+    "wrong_dataset_name": (
+        "An author publishes a policy version whose protocol.dataset.id is the name under which the snapshot is "
+        "recorded."
+    ),
     "wrong_evaluator": _MEASURE,
     "wrong_config": _MEASURE,
     "wrong_protocol": _MEASURE,
     "attempt_abandoned": _MEASURE,
     "attempt_open": "The evaluator sends the results that the open attempt still waits for.",
-    "no_statistics": "A worker computes the statistics of the attempt: see GET /v1/work, and that a worker runs.",
+    "no_statistics": (
+        "A worker computes the statistics of the attempt; `work` in GET /v1/evaluation-attempts/{id} says how far it "
+        "is. When it stays queued no worker with the extra packages runs."
+    ),
     "other_incumbent": (
         "An evaluator asks for statistics against the present incumbent: "
         "POST /v1/evaluation-attempts/{id}/statistics; that is no new attempt."
@@ -33,6 +40,8 @@ _BY_CODE: Final[Mapping[str, str]] = {
         "A recorder registers the snapshots of training and evaluation data with a key sketch or a declared split, "
         "and an evaluator measures again."
     ),
+    "other_rows": "The evaluator measures every row of the snapshot and no other, in an attempt with the next retry.",
+    "policy_revoked": "An author publishes the next version of the policy: PUT /v1/gates/{name}.",
     "overlap": "An author publishes a policy version whose evaluation snapshot shares nothing with training data.",
     "reported_differs": "The evaluator mends what computes the metric and measures again under a new retry.",
     "no_incumbent": "An approver decides by a review, or the registry's present target is imported first.",
@@ -48,7 +57,8 @@ def unblocking_sentences(
 ) -> tuple[str, ...]:
     """In the order of the policy, each once; empty when nothing is in the way."""
     if context is None:
-        return ("The facts of this release have to be gathered again; nobody can supply a criterion alone.",)
+        again = "The facts of this release have to be gathered again; nobody can supply a criterion alone."
+        return tuple(dict.fromkeys(_BY_CODE.get(result.finding.code or "", again) for result in results))
     waivable = frozenset() if policy.document.waivers is None else frozenset(policy.document.waivers.allowed)
     can_review = any(criterion.kind == "review" for criterion in policy.criteria)
     found: dict[str, list[str]] = {}

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from models.columns import UTCDateTime
 from models.gates.asking import JsonObject, read
+from models.gates.makers import of_ended_keys
 
 MAX_WISHES: Final = 100
 _ASKED: Final = (
@@ -25,7 +26,9 @@ def find_asked(
     connection: Connection, namespace: str, model: str, target: str, artifact: str, now: datetime
 ) -> list[JsonObject]:
     """Bodies with `record` and `at`, the newest first. A wish counts for one decision: the next takes two persons
-    again."""
+    again, and one of a key that was revoked counts for none: nobody knows whose wish it was."""
     when = UTCDateTime().process_bind_param(now, connection.dialect)
     rows = read(connection, _ASKED, namespace, artifact=artifact, model=model, target=target, now=when)
-    return [json.loads(row.document) for row in rows]
+    asked: list[JsonObject] = [json.loads(row.document) for row in rows]
+    bad = of_ended_keys(connection, namespace, (each["record"] for each in asked)) if asked else set()
+    return [each for each in asked if each["record"] not in bad]

@@ -11,7 +11,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from models.errors import Unavailable
-from models.gates.asking import Asked, JsonObject
+from models.gates.asking import Asked, JsonObject, effects
 from models.gates.gathering_evidence import gather_evidence
 from models.gates.gathering_results import (
     gather_attempt,
@@ -21,7 +21,7 @@ from models.gates.gathering_results import (
     gather_statistics,
 )
 from models.gates.gathering_subject import gather_subject
-from models.gates.makers import without_ended_keys
+from models.gates.makers import evidence_of, without_ended_keys
 from models.gates.people import approvers, gather_reviews, gather_waivers
 from models.ledger.head import Head, read_head
 
@@ -67,6 +67,7 @@ def gather(connection: Connection, asked: Asked) -> Gathered:
             "document_digest": gate.document_digest,
             "owner": gate.owner,
             "record": gate.record,
+            "revoked": "revoked" in effects(connection, asked.namespace, [gate.record]).get(gate.record, ()),
         },
         "training_run": None
         if subject.training_run is None
@@ -85,7 +86,16 @@ def gather(connection: Connection, asked: Asked) -> Gathered:
         "waivers": gather_waivers(connection, asked),
         "flags": sorted(set(asked.flags)),
     }
+    facts["contested"] = _contested(connection, facts)
     return Gathered(without_ended_keys(connection, facts), head, subject.trainers, subjects, subject.made_of)
+
+
+def _contested(connection: Connection, facts: JsonObject) -> list[str]:
+    """Records that somebody contested, beside those of data, which say so themselves."""
+    run = facts["training_run"]
+    registered = [facts["policy"]["record"], *facts["artifact"]["records"], *([run["record"]] if run else [])]
+    said = effects(connection, facts["namespace"], [*registered, *evidence_of(facts)])
+    return sorted(record for record, found in said.items() if "contested" in found)
 
 
 def _subjects(asked: Asked, artifact: JsonObject, run: JsonObject | None) -> Iterable[str]:

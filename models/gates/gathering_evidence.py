@@ -10,6 +10,7 @@ from models.bulk import select_among
 from models.gates.asking import JsonObject, time_text
 
 MAX_EVIDENCE: Final = 500
+_DATA_CONTRACT: Final = "data-contract"
 # A key of a weak level must not be able to hide what a stronger one found, nor what was said before to win over what
 # was said since: the latest of each kind, subject and level counts. What was revoked was never said.
 _UNREVOKED: Final = (
@@ -46,9 +47,15 @@ def gather_evidence(connection: Connection, namespace: str, subjects: Collection
     """At most 3 × MAX_EVIDENCE entries. A contract check of a snapshot is evidence of the kind `data-contract`, a
     restore of a checkpoint, or any check of it that failed, of the kind `checkpoint-restore`."""
     wanted = sorted(set(subjects))
-    found = [_attested(connection, row) for row in select_among(connection, _ATTESTED, namespace, wanted)]
     checks = select_among(connection, _CHECKED, namespace, wanted)
     bad = _data_with_a_bad_check(checks)
+    attested = select_among(connection, _ATTESTED, namespace, wanted)
+    found = [
+        _attested(connection, row)
+        for row in attested
+        # Nor does a word about no contract in particular outweigh a check of one.
+        if row.kind != _DATA_CONTRACT or row.subject not in bad or row.outcome != "passed"
+    ]
     found += [
         _checked(connection, row) for row in checks if row.manifest not in bad or row.outcome != "passed"
     ]
@@ -86,7 +93,7 @@ def _checked(connection: Connection, row: Any) -> JsonObject:  # noqa: ANN401 - 
     said = json.loads(row.document)
     counts = said["counts"]
     return {
-        "kind": "data-contract",
+        "kind": _DATA_CONTRACT,
         "subject": row.manifest,
         # What nobody could evaluate is not known, and what is not known is an error here.
         "outcome": row.outcome if row.outcome in ("passed", "failed") else "error",

@@ -62,8 +62,11 @@ _MEASURED: Final = (
     "SELECT candidate, record, attempt, dataset, protocol_digest, evidence_level, inputs_level, document FROM ("
     "SELECT statistic.*, row_number() OVER (PARTITION BY candidate ORDER BY position DESC) AS place FROM statistic "
     "WHERE namespace = :namespace AND candidate IN :keys AND dataset = :dataset AND protocol_digest = :protocol "
-    "AND NOT EXISTS (SELECT 1 FROM revocation said WHERE said.namespace = :namespace "
-    "AND said.revoked = statistic.record AND said.effect = 'revoked')"
+    "AND NOT EXISTS (SELECT 1 FROM revocation said WHERE said.namespace = :namespace AND said.effect = 'revoked' "
+    "AND said.revoked IN (statistic.record, statistic.attempt)) "
+    "AND NOT EXISTS (SELECT 1 FROM evaluation used JOIN revocation said ON said.revoked = used.record "
+    "AND said.namespace = used.namespace AND said.effect = 'revoked' "
+    "WHERE used.namespace = :namespace AND used.attempt = statistic.attempt)"
     ") AS latest WHERE place = 1"
 )
 
@@ -229,14 +232,15 @@ def _measured(
 
 
 def _related(view: Mapping[str, Any], artifact: str, row: Any) -> JsonObject:  # noqa: ANN401 - a row of _MEASURED
-    metrics = json.loads(row.document)["metrics"]
+    body = json.loads(row.document)
     return {
         "run_id": view["run_id"],
         "seeds_digest": view["ingredients"].get("seeds"),
         "artifact": artifact,
         "record": row.record,
+        "rests_on": [row.attempt, *body["evaluations"]],
         "level": _level(row),
         "dataset": row.dataset,
         "protocol_digest": row.protocol_digest,
-        "metrics": {name: measured["estimate"] for name, measured in metrics.items()},
+        "metrics": {name: measured["estimate"] for name, measured in body["metrics"].items()},
     }

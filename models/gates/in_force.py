@@ -4,13 +4,13 @@ A decision never changes; what it rests on does. Everything is asked anew each t
 reads, and whatever is not plainly in order makes the answer no.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+import orjson
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
@@ -165,7 +165,7 @@ def _missing(
     gate: CurrentGate | None, decision: StoredDecision, found: Mapping[str, Iterable[Any]], now: datetime
 ) -> Iterable[str]:
     again = "decide again with POST /v1/gates/{name}/decisions"
-    predicate: Mapping[str, Any] = json.loads(decision.document)
+    predicate: Mapping[str, Any] = orjson.loads(decision.document)
     if decision.verdict not in ("passed", "break_glass"):
         yield f"The latest decision is {decision.verdict.replace('_', ' ')}: {predicate['sentence']}"
         yield from predicate["unblocks"]

@@ -43,6 +43,15 @@ def makers_of(connection: Connection, namespace: str, records: Iterable[str]) ->
     return found
 
 
+def of_ended_keys(connection: Connection, namespace: str, records: Iterable[str]) -> set[str]:
+    """Those of the records whose key was revoked, whenever that was."""
+    makers = makers_of(connection, namespace, records)
+    keys = {maker.key_id for maker in makers.values()}
+    rows = select_among(connection, _ENDED, namespace, [_ENDED_PREFIX + key for key in sorted(keys)])
+    ended = {row[0].removeprefix(_ENDED_PREFIX) for row in rows}
+    return {record for record, maker in makers.items() if maker.key_id in ended}
+
+
 def without_ended_keys(connection: Connection, facts: JsonObject) -> JsonObject:
     """The facts with all evidence marked as revoked whose key was: what a stolen key attested is worth nothing, also
     where it was attested before anybody knew.
@@ -50,21 +59,21 @@ def without_ended_keys(connection: Connection, facts: JsonObject) -> JsonObject:
     Registrations are no evidence and stay: they are the recorder's own word in any case, and a run can't be recorded
     again.
     """
-    namespace = facts["namespace"]
-    makers = makers_of(connection, namespace, _evidence(facts))
-    keys = {maker.key_id for maker in makers.values()}
-    rows = select_among(connection, _ENDED, namespace, [_ENDED_PREFIX + key for key in sorted(keys)])
-    ended = {row[0].removeprefix(_ENDED_PREFIX) for row in rows}
-    bad = {record for record, maker in makers.items() if maker.key_id in ended}
+    bad = of_ended_keys(connection, facts["namespace"], evidence_of(facts))
     if not bad:
         return facts
     changed = {name: [_marked(each, [each["record"]], bad) for each in facts[name]] for name in _LISTED}
     for name in ("family", "repeats"):
-        changed[name] = [each for each in facts[name] if each["record"] not in bad]
+        changed[name] = [each for each in facts[name] if bad.isdisjoint((each["record"], *each["rests_on"]))]
     attempt, statistics = facts["attempt"], facts["statistics"]
+    artifact, attempts = facts["artifact"], facts["attempts"]
+    checksum = artifact["checksum"]
+    allowed = [each for each in attempts["extensions"] if bad.isdisjoint(each["records"])]
     return {
         **facts,
         **changed,
+        "artifact": artifact | {"checksum": None if checksum and checksum["record"] in bad else checksum},
+        "attempts": attempts | {"extensions": allowed},
         "attempt": attempt and _marked(attempt, [attempt["id"]], bad),
         "statistics": statistics and _marked(statistics, _measured(statistics), bad),
     }
@@ -74,9 +83,16 @@ def _marked(entry: JsonObject, records: Iterable[str], bad: set[str]) -> JsonObj
     return entry if bad.isdisjoint(records) else entry | {"revoked": True}
 
 
-def _evidence(facts: JsonObject) -> Iterator[str]:
+def evidence_of(facts: JsonObject) -> Iterator[str]:
+    """The records of the facts that somebody attested or measured; not registrations."""
     for name in (*_LISTED, "family", "repeats"):
         yield from (each["record"] for each in facts[name])
+    for name in ("family", "repeats"):
+        yield from (record for each in facts[name] for record in each["rests_on"])
+    for extension in facts["attempts"]["extensions"]:
+        yield from extension["records"]
+    if facts["artifact"]["checksum"] is not None:
+        yield facts["artifact"]["checksum"]["record"]
     if facts["attempt"] is not None:
         yield facts["attempt"]["id"]
     if facts["statistics"] is not None:

@@ -19,8 +19,10 @@ _APPROVERS: Final = (
 )
 _SAID: Final = (
     "SELECT record, at, document FROM {} WHERE namespace = :namespace AND artifact = :artifact "
-    f"AND gate = :gate AND target = :target ORDER BY position DESC LIMIT {MAX_SAID}"
+    f"AND gate = :gate AND target = :target ORDER BY {{}} position DESC LIMIT {MAX_SAID}"
 )
+# However much is said after it, a denial is not pushed out of what is read.
+_DENIALS_FIRST: Final = "CASE action WHEN 'denied' THEN 0 WHEN 'approved' THEN 1 ELSE 2 END,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ def eligible(found: Iterable[Approver], roles: Iterable[str], without: Iterable[
 
 
 def gather_reviews(connection: Connection, asked: Asked) -> list[JsonObject]:
-    """What was said about this artifact at this gate, newest first, under any policy version."""
+    """What was said about this artifact at this gate under any policy version: denials, approvals, then requests, each
+    newest first."""
     return [
         {
             "record": row.record,
@@ -65,7 +68,7 @@ def gather_reviews(connection: Connection, asked: Asked) -> list[JsonObject]:
             "reason": said["reason"],
             "revoked": revoked,
         }
-        for row, said, revoked in _said(connection, asked, "review")
+        for row, said, revoked in _said(connection, asked, "review", _DENIALS_FIRST)
     ]
 
 
@@ -89,10 +92,12 @@ def gather_waivers(connection: Connection, asked: Asked) -> list[JsonObject]:
     ]
 
 
-def _said(connection: Connection, asked: Asked, table: str) -> list[tuple[Any, JsonObject, bool]]:
+def _said(
+    connection: Connection, asked: Asked, table: str, before: str = ""
+) -> list[tuple[Any, JsonObject, bool]]:
     rows = read(
         connection,
-        _SAID.format(table),
+        _SAID.format(table, before),
         asked.namespace,
         artifact=asked.artifact,
         gate=asked.gate.name,

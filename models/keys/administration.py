@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Final, cast
 
 from pydantic import ValidationError
 from sqlalchemy import Executable
@@ -15,7 +16,7 @@ from sqlalchemy import Executable
 from models.actor import SYSTEM, Actor, EvidenceLevel, Role
 from models.errors import Conflict, FieldProblem, InvalidInput, NotFound, RoleMissing
 from models.keys.key_files import KeyRing
-from models.keys.records import KeyCreated, KeyRevoked
+from models.keys.records import KeyCreated, KeyEnded
 from models.keys.rules import KeyRights, check_rights
 from models.keys.store import (
     disclosure_statement,
@@ -32,6 +33,10 @@ from models.ledger.workspace import Workspace
 from models.ledger.writer import Ledger
 from shipworthy.formats.jcs import JsonValue, canonicalize
 from shipworthy.formats.times import format_instant, parse_instant
+
+_RETIRED: Final = (
+    "SELECT idempotency_key FROM record WHERE namespace = :namespace AND idempotency_key IN :keys"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +159,12 @@ def create_key(
     return prepared.created
 
 
-def prepare_revocation(key_id: str, *, namespace: str, reason: str, actor: Actor = SYSTEM) -> Item:
-    """The record and the statement that end a key. Whether it is there and not revoked is asked under the log
-    lock: NotFound when the namespace has no such key, Conflict when it was revoked before.
+def prepare_end(
+    key_id: str, *, namespace: str, reason: str, kind: str = "key.revoked", actor: Actor = SYSTEM
+) -> Item:
+    """The record and the statement that end a key: `kind` is key.revoked or key.retired. Whether it is there and goes
+    on is asked under the log lock: NotFound when the namespace has no such key, Conflict when it ended before. A key
+    that was retired may be revoked still: only then what it wrote loses its worth.
 
     After the item is stored, call `Authenticator.forget(key_id)`. Raises InvalidInput when the reason is
     empty, longer than 4,096 characters, or the id is no key id.
@@ -164,31 +172,38 @@ def prepare_revocation(key_id: str, *, namespace: str, reason: str, actor: Actor
     actor = _actor_in(namespace, actor)
     body: dict[str, JsonValue] = {"key_id": key_id, "reason": reason}
     try:
-        fact = KeyRevoked.model_validate(body)
+        fact = cast(KeyEnded, KINDS[kind].body.model_validate(body))
     except ValidationError as error:
         problems = [
             FieldProblem(f"/{problem['loc'][0]}", f"{problem['msg']}; correct it")
             for problem in error.errors()
         ]
         raise InvalidInput(
-            "a revocation takes the 12 characters of a key id and a reason of 1 to 4,096 characters",
+            "the end of a key takes the 12 characters of a key id and a reason of 1 to 4,096 characters",
             problems=problems,
         ) from None
-    draft = make_draft(KINDS["key.revoked"], actor, body, fact)
+    draft = make_draft(KINDS[kind], actor, body, fact)
 
     def check(workspace: Workspace) -> None:
-        revoked = is_revoked(workspace.connection, namespace, key_id)
-        if revoked is None:
+        has_ended = is_revoked(workspace.connection, namespace, key_id)
+        if has_ended is None:
             raise NotFound(f"namespace {namespace} has no key {key_id}; list the keys to find its id")
-        if revoked:
+        workspace.load_flags("key_retired", _RETIRED, [(namespace, f"key.retired|{key_id}")])
+        is_retired = ("key_retired", namespace, f"key.retired|{key_id}") in workspace.flags
+        if has_ended and not (is_retired and kind == "key.revoked"):
             raise Conflict(f"key {key_id} was revoked before; nothing is left to do")
 
     return Item((draft,), check=check, statements=(revoke_statement(key_id, datetime.now(UTC)),))
 
 
 def revoke_key(ledger: Ledger, key_id: str, *, namespace: str, reason: str, actor: Actor = SYSTEM) -> None:
-    """Revokes a key and waits until that is stored; raises what `prepare_revocation` describes."""
-    ledger.append(prepare_revocation(key_id, namespace=namespace, reason=reason, actor=actor)).result()
+    """Revokes a key and waits until that is stored; raises what `prepare_end` describes."""
+    ledger.append(prepare_end(key_id, namespace=namespace, reason=reason, actor=actor)).result()
+
+
+def retire_key(ledger: Ledger, key_id: str, *, namespace: str, reason: str) -> None:
+    """Ends a key whose evidence stays worth what it was; raises what `prepare_end` describes."""
+    ledger.append(prepare_end(key_id, namespace=namespace, reason=reason, kind="key.retired")).result()
 
 
 def _actor_in(namespace: str, actor: Actor) -> Actor:

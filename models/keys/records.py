@@ -1,5 +1,5 @@
 """What the log remembers of a key: that it was made, with which rights and for whom, and that it was
-revoked."""
+revoked or retired."""
 
 from typing import Annotated
 
@@ -35,8 +35,16 @@ class KeyCreated(Value):
     expires_at: Instant | None = None
 
 
-class KeyRevoked(Value):
-    """The key is refused from here on; what it wrote before stays."""
+class KeyEnded(Value):
+    """The key is refused from here on."""
 
     key_id: KeyId
     reason: Reason
+
+
+class KeyRevoked(KeyEnded):
+    """What it wrote before stays, and is trusted no longer: no pass of a gate rests on it any more."""
+
+
+class KeyRetired(KeyEnded):
+    """It was replaced or is not needed any more; what it wrote before counts as ever."""

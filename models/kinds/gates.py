@@ -128,6 +128,7 @@ class Predicate(Value):
     mode: Literal["enforce", "shadow"]
     verdict: Literal["passed", "review_required", "blocked", "break_glass"]
     sentence: Text
+    namespace: Label
     model: Identifier
     version: VersionName | None
     to: Target

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from models.actor import Role
 from models.fields import Value
-from models.keys.records import KeyCreated, KeyRevoked
+from models.keys.records import KeyCreated, KeyRetired, KeyRevoked
 from models.kinds import contracts, evaluations, evidence, facts, gates, runs, statistics
 from models.kinds.administration import LogRestored
 from shipworthy.formats.digests import sha256_digest
@@ -293,6 +293,13 @@ _ALL = (
     Kind(
         "key.revoked",
         KeyRevoked,
+        SERVER_ONLY,
+        lambda fact, _: f"key:{fact.key_id}",
+        key=lambda fact, _: fact.key_id,
+    ),
+    Kind(
+        "key.retired",
+        KeyRetired,
         SERVER_ONLY,
         lambda fact, _: f"key:{fact.key_id}",
         key=lambda fact, _: fact.key_id,

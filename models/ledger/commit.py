@@ -7,6 +7,7 @@ same batch, and replaying the log in its order passes the same checks again.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection
@@ -27,6 +28,9 @@ from shipworthy.formats.log_entry import leaf_entry
 from shipworthy.formats.merkle import leaf_hash
 
 Outcome = tuple[Stored, ...] | ShipworthyError
+
+
+ENDING_KINDS: Final = frozenset({"key.revoked", "key.retired"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ def commit_items(
             if any(draft.key_id is not None and draft.key_id not in in_force for draft in item.drafts):
                 raise TokenInvalid("the key was revoked or has expired; have a new one made")
             outcomes.append(_accept(item, workspace, accepted, head.size, now))
-            in_force -= {draft.subject[4:] for draft in item.drafts if draft.kind.name == "key.revoked"}
+            in_force -= {draft.subject[4:] for draft in item.drafts if draft.kind.name in ENDING_KINDS}
         except ShipworthyError as refusal:
             workspace.undo(mark)
             del accepted[before:]

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 
 from models.actor import EvidenceLevel
 from models.bulk import sql_table
-from models.keys.records import KeyCreated, KeyRevoked
+from models.keys.records import KeyCreated, KeyEnded
 from models.keys.tables import ApiKey
 from models.ledger.entries import Entry
 from models.ledger.findings import Findings
@@ -54,7 +54,7 @@ class KeyCheck:
                 who=created.who.digest if created.who is not None else None,
                 expires_at=created.expires_at,
             )
-        elif isinstance(entry.fact, KeyRevoked):
+        elif isinstance(entry.fact, KeyEnded):
             self.revoked.add(entry.fact.key_id)
 
     def _actor_problems(self, entry: Entry, actor: dict[str, Any]) -> Iterator[str]:

@@ -234,5 +234,6 @@ RULES: Final[Mapping[str, Rule]] = {
     "decision": Rule(gate_projections.decision_made),
     "key.created": Rule(projections.nothing),
     "key.revoked": Rule(projections.key_revoked),
+    "key.retired": Rule(projections.nothing),
     "log.restored": Rule(projections.nothing),
 }

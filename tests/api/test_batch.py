@@ -204,8 +204,10 @@ def test_role_is_asked_for_each_line(service: RunningService) -> None:
 def test_kinds_of_the_server_are_refused_from_anybody(service: RunningService) -> None:
     client = service.client("recorder", "evaluator", "worker", "author")
     size = log_size(client)
-    items = send(client, *(line(kind, {}) for kind in ("key.created", "key.revoked", "log.restored")))
-    assert [(item["status"], item["code"]) for item in items] == [(403, "role_missing")] * 3
+    items = send(
+        client, *(line(kind, {}) for kind in ("key.created", "key.revoked", "key.retired", "log.restored"))
+    )
+    assert [(item["status"], item["code"]) for item in items] == [(403, "role_missing")] * 4
     assert all("by the service alone" in item["detail"] for item in items)
     assert log_size(client) == size
 

@@ -13,7 +13,7 @@ from api.recording import Recorder
 from api.schemas.gates import DecisionRequest
 from models.actor import Actor
 from models.errors import DecisionMoved
-from models.keys.administration import prepare_revocation, revoke_key
+from models.keys.administration import prepare_end, retire_key, revoke_key
 from models.ledger.commit import Outcome
 from models.ledger.drafts import Item
 from models.ledger.fsck import fsck
@@ -142,7 +142,7 @@ def test_revocation_of_the_same_commit_stops_the_decision_behind_it(scene: GateS
 
 def test_key_that_is_revoked_in_the_same_commit_stops_the_decision_behind_it(scene: GateScene) -> None:
     prepared = gathered(scene)
-    revocation = prepare_revocation(scene.evaluator.headers["X-Key"], namespace="team-a", reason="stolen")
+    revocation = prepare_end(scene.evaluator.headers["X-Key"], namespace="team-a", reason="stolen")
     first, second = together(scene, revocation, prepared.item)
     assert isinstance(first, tuple)
     assert isinstance(second, DecisionMoved)
@@ -224,3 +224,14 @@ def test_failed_restore_of_the_checkpoint_ends_the_pass(scene: GateScene) -> Non
     assert post(scene.worker, path, failed).status_code == 201
     assert "checkpoint verification" in scene.in_force(digest_of("third"))["why"]
     assert scene.decided(artifact=digest_of("third"))["verdict"] == "blocked"
+
+
+def test_a_retired_key_leaves_what_it_wrote_standing_until_it_is_revoked(scene: GateScene) -> None:
+    scene.decided()
+    services, key = scene.service.services, scene.worker.headers["X-Key"]
+    retire_key(services.ledger, key, namespace="team-a", reason="replaced")
+    services.authenticator.forget(key)
+    assert scene.worker.get("/v1/decisions").status_code == 401
+    assert scene.in_force()["active"]
+    revoke_key(services.ledger, key, namespace="team-a", reason="was stolen before")
+    assert not scene.in_force()["active"]

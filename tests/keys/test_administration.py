@@ -10,7 +10,7 @@ from sqlmodel import col, select
 from models.actor import Actor, EvidenceLevel, Role
 from models.database import Database
 from models.errors import Conflict, InvalidInput, NotFound, RoleMissing, TokenInvalid
-from models.keys.administration import create_key, prepare_key, prepare_revocation, revoke_key
+from models.keys.administration import create_key, prepare_end, prepare_key, revoke_key
 from models.keys.key_files import KeyRing
 from models.keys.store import disclosed, find_key, owner_pseudonym
 from models.keys.tokens import parse_token, secret_hmac
@@ -114,7 +114,7 @@ def test_no_record_of_a_key_follows_its_revocation_in_the_log(
     """Not in a later batch, whatever a process has cached, and not in the same batch either."""
     admin = make_admin(ledger, ring)
     written = [prepare_key(ring, namespace="team-a", roles=["reader"], actor=admin).item for _ in range(3)]
-    revocation = prepare_revocation(admin.key_id, namespace="team-a", reason="left")
+    revocation = prepare_end(admin.key_id, namespace="team-a", reason="left")
     before, revoked, after = asyncio.run(ledger.append_all([written[0], revocation, written[1]]))
     assert isinstance(before, tuple)
     assert isinstance(revoked, tuple)
@@ -129,7 +129,7 @@ def test_a_key_revoked_twice_at_once_is_revoked_once(
     database: Database, ledger: Ledger, ring: KeyRing
 ) -> None:
     made = create_key(ledger, ring, namespace="team-a", roles=["reader"])
-    items = [prepare_revocation(made.key_id, namespace="team-a", reason=reason) for reason in ("a", "b")]
+    items = [prepare_end(made.key_id, namespace="team-a", reason=reason) for reason in ("a", "b")]
     first, second = asyncio.run(ledger.append_all(items))
     assert isinstance(first, tuple)
     assert isinstance(second, Conflict)

@@ -79,6 +79,7 @@ def _decision(version: int, gate: str, key: str) -> dict[str, Any]:
         "mode": "enforce" if version == 8 else "shadow",
         "verdict": "blocked",
         "sentence": "Blocked: auc is 1e-07.",
+        "namespace": NAMESPACE,
         "model": MODEL,
         "version": None,
         "to": TO,

@@ -145,7 +145,9 @@ class GateScene:
 
     def record_data(self) -> str:
         """The record of the evaluation snapshot."""
-        data = make_snapshot(digest=EVALUATION, dataset={"namespace": "lake", "name": "fraud-eval"})
+        data = make_snapshot(
+            digest=EVALUATION, dataset={"namespace": "lake", "name": "fraud-eval"}, row_count=1000
+        )
         answer = post(self.recorder, "/v1/snapshots", data)
         assert answer.status_code in (200, 201), answer.text
         return str(answer.json()["record"])

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from gates.release.context import Context
 from gates.release.criteria.base import MetricCriterion
-from gates.release.criteria.other_runs import require_usable_run, value_of
+from gates.release.criteria.other_runs import other_inputs, require_usable_run, value_of
 from gates.release.estimates import estimate_of
 from gates.release.numbers import Unusable
 from gates.release.results import Finding, PartResult
@@ -71,7 +71,9 @@ class Reproduction(MetricCriterion):
             alpha=alpha,
             inputs=(
                 *context.statistics_inputs(statistics),
-                *(("repeat", other.record) for other in context.facts.repeats if other.run_id != run.run_id),
+                *other_inputs(
+                    "repeat", (each for each in context.facts.repeats if each.run_id != run.run_id)
+                ),
             ),
             parts=parts,
         )

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from gates.release.context import Context
 from gates.release.criteria.base import MetricCriterion, OwnProblem
-from gates.release.criteria.other_runs import require_usable_run, value_of
+from gates.release.criteria.other_runs import other_inputs, require_usable_run, value_of
 from gates.release.estimates import estimate_of
 from gates.release.intervals import Interval, chi_square_quantile
 from gates.release.numbers import Unusable
@@ -67,8 +67,8 @@ class Stability(MetricCriterion):
             given = f"{len(by_seeds)} runs gave {len(values)} different values"
             sentence = f"{given}: one result may stand for several runs."
             raise Unusable("identical_values", sentence)
-        records = tuple(("family", other.record) for other in context.facts.family)
-        return self._finding(values, alpha, (*context.statistics_inputs(statistics), *records))
+        inputs = (*context.statistics_inputs(statistics), *other_inputs("family", context.facts.family))
+        return self._finding(values, alpha, inputs)
 
     def _finding(self, values: Sequence[float], alpha: float, inputs: tuple[tuple[str, str], ...]) -> Finding:
         n, mean, deviation = len(values), fmean(values), stdev(values)

@@ -5,7 +5,7 @@ from typing import Literal
 from gates.release.context import Context
 from gates.release.criteria.base import MetricCriterion, OwnProblem
 from gates.release.estimates import Estimate, estimate_of
-from gates.release.intervals import Conclusion, Interval, needed_n
+from gates.release.intervals import Conclusion, Interval
 from gates.release.results import Finding
 from gates.release.texts import figure, joined, span
 
@@ -67,11 +67,7 @@ class Threshold(MetricCriterion):
 
     def _needed(self, estimate: Estimate, alpha: float) -> int | None:
         """For the bound that is the nearest: the other one needs fewer."""
-        needs = [
-            needed_n(estimate.value - bound, estimate.error_at(bound), estimate.n, alpha)
-            for bound in (self.min, self.max)
-            if bound is not None
-        ]
+        needs = [estimate.needed_n(bound, alpha) for bound in (self.min, self.max) if bound is not None]
         return None if None in needs else max(need for need in needs if need is not None)
 
     def _bound(self) -> str:

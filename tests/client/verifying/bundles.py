@@ -78,7 +78,7 @@ class Deployment:
 
     def trust(self) -> dict[str, Any]:
         log = verifier_key(ORIGIN, self.log_key.public_key().public_bytes_raw())
-        return trust_document(log, self.decision_key.public_key().public_bytes_raw())
+        return trust_document(log, self.decision_key.public_key().public_bytes_raw(), ["team"])
 
     def sign(self, predicate: dict[str, Any]) -> dict[str, Any]:
         """The body of a decision record."""
@@ -184,6 +184,7 @@ class Case:
             "mode": "enforce",
             "verdict": "passed",
             "sentence": "May ship.",
+            "namespace": "team",
             "model": "fraud",
             "version": "3",
             "to": "champion",

@@ -184,10 +184,32 @@ def test_a_later_block_supersedes(case: Case, verify: Command) -> None:
 def test_an_unknown_log_or_signer_is_not_trusted(case: Case, verify: Command) -> None:
     stranger = Ed25519PrivateKey.from_private_bytes(b"s" * 32).public_key().public_bytes_raw()
     bundle, trust = case.deployment.bundle(case.decide()), case.deployment.trust()
-    assert verify(bundle, trust_document(trust["logs"][0], stranger)) == 3
+    assert verify(bundle, trust_document(trust["logs"][0], stranger, ["team"])) == 3
     assert "does not trust" in verify.said
     other_log = trust["logs"][0].replace("ships.example", "pirates.example")
     assert verify(bundle, {**trust, "logs": [other_log]}) == 4  # its key id no longer fits
+
+
+def test_a_pass_of_another_namespace_of_the_same_deployment_is_not_accepted(
+    case: Case, verify: Command
+) -> None:
+    """Whoever has a namespace there sets a bar of their own and has the same key sign."""
+    bundle, trust = case.deployment.bundle(case.decide()), case.deployment.trust()
+    ours = trust["signers"][0]
+    assert verify(bundle, {**trust, "signers": [{**ours, "namespaces": ["prod"]}]}) == 3
+    assert "'team'" in verify.said
+    assert verify(bundle, {**trust, "signers": [{**ours, "namespaces": ["prod", "team"]}]}) == 0
+    for nobody in ([], "team", [None], None):
+        assert verify(bundle, {**trust, "signers": [{**ours, "namespaces": nobody}]}) == 4
+
+
+def test_a_pass_for_another_model_or_place_is_not_accepted_where_one_is_asked_for(
+    case: Case, verify: Command
+) -> None:
+    bundle, trust = case.deployment.bundle(case.decide()), case.deployment.trust()
+    assert verify(bundle, trust, "--model", "fraud", "--to", "champion") == 0
+    assert verify(bundle, trust, "--to", "canary") == 3
+    assert verify(bundle, trust, "--model", "toy") == 3
 
 
 def test_a_signer_is_trusted_for_its_stretch_of_the_log_only(case: Case, verify: Command) -> None:
@@ -234,11 +256,11 @@ def test_a_bundle_older_than_the_pin_is_incomplete(case: Case, verify: Command) 
     assert "newer than the bundle" in verify.said
 
 
-def test_missing_files_and_bad_times_are_usage(
-    case: Case, verify: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_files_are_incomplete_and_bad_times_usage(case: Case, verify: Command) -> None:
     bundle, trust = case.deployment.bundle(case.decide()), case.deployment.trust()
     assert verify(bundle, trust, at="yesterday") == 2
     assert "RFC 3339" in verify.said
     assert verify(bundle, trust, path=verify.folder / "absent") == 4
     assert "can't be hashed" in verify.said
+    assert verify(bundle, trust, "--evidence", str(verify.folder / "absent.json")) == 4
+    assert "absent.json can't be read: No such file" in verify.said, "a typo is not a forgery"

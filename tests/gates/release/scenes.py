@@ -239,6 +239,7 @@ def make_facts(policy: Policy) -> Body:
             "document_digest": policy.document_digest,
             "owner": "author",
             "record": digest("policy record"),
+            "revoked": False,
         },
         "training_run": {
             "run_id": "run-1",

@@ -12,6 +12,7 @@ from gates.release.intervals import (
     bounded_interval,
     chi_square_quantile,
     needed_n,
+    needed_n_bounded,
     normal_cdf,
     normal_interval,
     wilson_interval,
@@ -113,7 +114,24 @@ def test_needed_n_would_have_been_enough() -> None:
     shrunk = 0.02 * math.sqrt(1000 / needed)
     assert z_value(0.05) * shrunk == pytest.approx(0.01, rel=1e-3)
     assert needed_n(-0.01, 0.02, 1000, 0.05) == needed
-    assert needed_n(0.5, 0.02, 1000, 0.05) == 1000
+    assert needed_n(0.5, 0.02, 1000, 0.05) == 1001, "what there are did not tell"
+
+
+@pytest.mark.parametrize(("estimate", "bound"), [(0.962, 0.95), (0.9995, 0.9), (1.0, 0.97), (0.6, 0.62)])
+def test_needed_n_is_that_of_the_interval_on_log_odds(estimate: float, bound: float) -> None:
+    """At 143 examples and a bound of 0.95 the plain interval would have told; the one that is used did not."""
+    error, n, alpha = 0.006, 143, 0.0304
+    needed = needed_n_bounded(estimate, bound, error, n, alpha)
+    assert needed is not None
+    assert needed > n
+
+    def tells(number: int) -> bool:
+        interval = bounded_interval(estimate, error * math.sqrt(n / number), alpha)
+        return interval.at_least(bound) != "inconclusive"
+
+    assert tells(needed)
+    assert needed == n + 1 or not tells(needed - 1)
+    assert needed_n_bounded(bound, bound, error, n, alpha) is None
 
 
 @pytest.mark.parametrize(("gap", "error"), [(0.0, 0.1), (0.1, 0.0), (1e-300, 1e150), (1e-12, 1.0)])

@@ -61,7 +61,7 @@ def test_a_measured_candidate_passes_and_says_by_what() -> None:
         ([put("attempts/count", 0)], "no_number"),
         ([put("dataset", None)], "no_dataset"),
         ([put("dataset/digest", OTHER)], "wrong_dataset"),
-        ([put("dataset/dataset", "team-a/my-fraud-eval-2026q4")], "wrong_dataset"),
+        ([put("dataset/dataset", "team-a/my-fraud-eval-2026q4")], "wrong_dataset_name"),
         ([put("dataset/revoked", True)], "revoked"),
         ([put("dataset/received_at", "2026-11-29T12:00:01Z")], "future"),
         ([put("dataset/received_at", "2026-08-31T12:00:00Z")], "stale"),
@@ -102,7 +102,7 @@ def test_what_is_no_measurement_by_the_protocol_is_no_value(changes: list[Any], 
         put("attempt/number", 3),
         put("dataset/dataset", "fraud-eval-2026q4"),
         put("dataset/received_at", "2026-08-31T12:00:01Z"),
-        put("statistics/rows", 20_000),
+        put("dataset/row_count", None),
         put("statistics/disjointness/method", "declared-split"),
         put("attempt/level", "server_run"),
         put("statistics/level", "trusted_runner"),
@@ -110,6 +110,15 @@ def test_what_is_no_measurement_by_the_protocol_is_no_value(changes: list[Any], 
 )
 def test_what_just_keeps_the_protocol_counts(change: Any) -> None:
     assert found(change) == ("passed", None, "none")
+
+
+@pytest.mark.parametrize("rows", [20_000, 39_999, 40_001])
+def test_all_rows_of_the_snapshot_are_evaluated_and_no_others(rows: int) -> None:
+    """Who may leave rows out chooses the result; a snapshot that says nothing of its rows leaves the minimum."""
+    assert found(put("statistics/rows", rows)) == ("error", "other_rows", "block")
+    assert found(put("statistics/rows", rows), put("dataset/row_count", rows)) == ("passed", None, "none")
+    assert found(put("statistics/rows", rows), put("dataset/row_count", None)) == ("passed", None, "none")
+    assert found(put("dataset/row_count", "many")) == ("error", "no_number", "block")
 
 
 def test_a_declared_split_needs_no_count_of_keys() -> None:

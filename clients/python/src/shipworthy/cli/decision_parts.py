@@ -23,6 +23,9 @@ _WORDS: Final = {
     "error": "no value",
     "waived": "waived",
 }
+_STALE: Final = frozenset({"stale", "expired"})
+_TABLE_WIDTH: Final = 160
+"""Columns of a terminal from which on a table reads better than lines."""
 _STYLES: Final = {"block": "bad", "review": "weak", "warn": "weak", "none": "good"}
 _SIGNS: Final = {"block": "✗", "review": "▲", "warn": "▲", "none": "✓"}
 _WORST_FIRST: Final = ("block", "review", "warn", "none")
@@ -54,9 +57,13 @@ def show_decision(console: Console, decision: Decision) -> None:
         line.append("  trial run, lets nothing pass", "weak")
     console.print(line)
     console.print(f"  {decision.sentence}")
-    console.print(_table(decision.criteria))
+    if console.width >= _TABLE_WIDTH:
+        console.print(_table(decision.criteria))
+    else:
+        _show_lines(console, decision.criteria)
     show_missing(console, decision.unblocks)
-    until = f", valid until {decision.valid_until}" if decision.valid_until else ""
+    lets_pass = decision.verdict in ("passed", "break_glass")
+    until = f", valid until {decision.valid_until}" if lets_pass and decision.valid_until else ""
     console.print(Text(f"  decision {decision.id}{until}", "dim"))
 
 
@@ -66,15 +73,20 @@ def show_standing(console: Console, found: Standing) -> None:
         show_decision(console, found.decision)
         if found.decision.verdict == "passed" and not found.active:
             console.print(Text("  BUT IT NO LONGER HOLDS: ", "bad").append(found.why))
-            show_missing(console, found.missing)
+            show_missing(console, _not_yet_said(found.missing, found.why))
         return
     console.print(Text("MAY NOT SHIP", "bad").append(f"  {found.why}"))
-    show_missing(console, found.missing)
+    show_missing(console, _not_yet_said(found.missing, found.why))
+
+
+def _not_yet_said(sentences: Iterable[str], why: str) -> list[str]:
+    """Where one thing alone is missing, the reason is that sentence already."""
+    return [sentence for sentence in sentences if sentence != why]
 
 
 def show_missing(console: Console, sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        console.print(Text("  → ", "part").append(sentence))
+        console.print(_indented(Text("  → ", "part"), Text(sentence)))
 
 
 def markdown(decision: Decision | None, why: str, missing: Iterable[str]) -> str:
@@ -102,7 +114,7 @@ def markdown(decision: Decision | None, why: str, missing: Iterable[str]) -> str
             )
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
         lines += ["", f"`{decision.id}`", ""]
-    lines += [f"- {_cell(sentence)}" for sentence in missing]
+    lines += [f"- {_cell(sentence)}" for sentence in _not_yet_said(missing, why)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -123,12 +135,40 @@ def _table(criteria: Iterable[CriterionResult]) -> Table:
     return table
 
 
+def _show_lines(console: Console, criteria: Iterable[CriterionResult]) -> None:
+    """Where a table would squeeze its sentences: they say what was required, measured, and of how many."""
+    for each in _ordered(criteria):
+        style = _STYLES.get(each.effect, "")
+        line = Text(f"  {_SIGNS.get(each.effect, '')} {_outcome(each)}", style).append(f"  {each.id}", "name")
+        if each.effect == "none" and each.bound is not None:
+            line.append(f"  {each.bound}, measured {_measured(each) or 'nothing'}", "dim")
+        console.print(line)
+        if each.effect != "none":
+            console.print(_indented(Text("      "), Text(each.sentence)))
+
+
+def _indented(start: Text, text: Text) -> Table:
+    """The text beside its start, wrapped to the right of it."""
+    grid = Table.grid()
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(start, text)
+    return grid
+
+
 def _ordered(criteria: Iterable[CriterionResult]) -> list[CriterionResult]:
     """Worst first; within one effect as the policy lists them."""
     return sorted(criteria, key=lambda each: _WORST_FIRST.index(each.effect))
 
 
 def _outcome(result: CriterionResult) -> str:
+    """As the pages call it. What people took on themselves did not pass by itself, and says so."""
+    if result.cleared_by is not None:
+        return "cleared by review"
+    if result.outcome == "error" and result.state == "unmet":
+        return "needs review"
+    if result.outcome == "error" and result.code in _STALE:
+        return "stale"
     return _WORDS.get(result.outcome, result.outcome)
 
 

@@ -7,7 +7,7 @@ import typer
 
 from shipworthy.cli.asking import Json, Url, ask
 from shipworthy.cli.model_names import split_version
-from shipworthy.cli.screen import output, print_json
+from shipworthy.cli.screen import messages, output, print_json
 from shipworthy.errors import UsageError
 from shipworthy.formats.times import format_instant, parse_instant
 
@@ -65,8 +65,13 @@ def waive(
         )
     if as_json:
         print_json(dict(found))
-    else:
-        output().print(found["record"])
+        return
+    output().print(found["record"])
+    messages().print(
+        f"recorded; it counts in the next decision, once as many persons waived as the policy asks for: "
+        f"shipworthy gate evaluate {what} --gate {gate}",
+        style="dim",
+    )
 
 
 def _review(
@@ -74,10 +79,15 @@ def _review(
 ) -> None:
     with ask(url) as client:
         found = client.review(decision, action, reason, None if expires is None else _ends(expires))
-    if as_json:
+        about = None if as_json else client.decision(decision)
+    if about is None:
         print_json(dict(found))
-    else:
-        output().print(found["record"])
+        return
+    output().print(found["record"])
+    if action != "request":
+        version = about.version or "VERSION"
+        again = f"shipworthy gate evaluate {about.model}:{version} --gate {about.gate}"
+        messages().print(f"recorded; it counts in the next decision: {again}", style="dim")
 
 
 def _ends(text: str) -> str:

@@ -24,18 +24,20 @@ _HEADINGS = {
 
 
 def verify(arguments: list[str]) -> int:
-    """Raises UsageError for files that can't be read, for main() to tell."""
+    """Raises UsageError for a time that is none and a pin that is no text, for main() to tell."""
     given = _parser().parse_args(arguments)
     if importlib.util.find_spec("cryptography") is None:
         raise UsageError(
             "checking signatures needs cryptography; install it with: pip install 'shipworthy[verify]'"
         )
     now = _time(given.at)
-    pin = _pinned(given.pin)
-    evidence, trusted = _bytes(given.evidence, "--evidence"), _bytes(given.trust, "--trust")
     try:
+        pin = _pinned(given.pin)
+        evidence, trusted = _bytes(given.evidence, "--evidence"), _bytes(given.trust, "--trust")
         artifact = artifact_digest(given.path)
-        report, head = verify_bundle(artifact, evidence, trusted, now, pin)
+        report, head = verify_bundle(
+            artifact, evidence, trusted, now, pin, model=given.model, target=given.to
+        )
     except VerificationFailed as failed:
         _say_failed(failed, as_json=given.json)
         return failed.outcome
@@ -73,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the log's last head you saw; made at the first use, then moved on",
     )
+    parser.add_argument("--model", metavar="NAME", help="take a pass of this model only")
+    parser.add_argument("--to", metavar="TARGET", help="take a pass to this alias or stage only")
     parser.add_argument("--at", metavar="TIME", help="judge as of this time (RFC 3339) and not now")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     return parser
@@ -89,7 +93,9 @@ def _bytes(path: Path, option: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{option} can't be read: {error}") from error
+        # No exit code 2, which is said of what was forged.
+        sentence = f"{option} {path} can't be read: {error.strerror}"
+        raise VerificationFailed(Verified.INCOMPLETE, sentence) from error
 
 
 def _pinned(path: Path | None) -> str | None:

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,9 +20,11 @@ class TrustError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """A decision key (32 bytes), trusted for decisions that stand in the log at `first` up to, but not at, `end`."""
+    """A decision key (32 bytes), trusted for decisions that stand in the log at `first` up to, but not at, `end`, and
+    that were made in one of these namespaces: one deployment signs for all of them with the same key."""
 
     public_key: bytes
+    namespaces: frozenset[str]
     first: int = 0
     end: int | None = None
 
@@ -60,12 +62,18 @@ def parse_trust(data: bytes) -> Trust:
     )
 
 
-def trust_document(log_key: str, signer: bytes) -> dict[str, Any]:
-    """The JSON of a trust file for one deployment."""
+def trust_document(log_key: str, signer: bytes, namespaces: Iterable[str]) -> dict[str, Any]:
+    """The JSON of a trust file for namespaces of one deployment."""
+    signed = {
+        "public_key": base64.b64encode(signer).decode(),
+        "namespaces": sorted(namespaces),
+        "first": 0,
+        "end": None,
+    }
     return {
         "schema": TRUST_SCHEMA,
         "logs": [log_key],
-        "signers": [{"public_key": base64.b64encode(signer).decode(), "first": 0, "end": None}],
+        "signers": [signed],
     }
 
 
@@ -80,8 +88,17 @@ def _log_key(value: object, place: str) -> str:
 
 
 def _signer(value: object, place: str) -> Signer:
-    if not isinstance(value, dict) or value.keys() != {"public_key", "first", "end"}:
-        raise TrustError(f"{place} needs exactly the members public_key, first, end")
+    if not isinstance(value, dict) or value.keys() != {"public_key", "namespaces", "first", "end"}:
+        raise TrustError(f"{place} needs exactly the members public_key, namespaces, first, end")
+    namespaces = value["namespaces"]
+    if (
+        not isinstance(namespaces, list)
+        or not namespaces
+        or not all(type(each) is str for each in namespaces)
+    ):
+        raise TrustError(
+            f"{place}/namespaces is no list of the namespaces whose decisions you take; name one at least"
+        )
     first, end = value["first"], value["end"]
     if type(first) is not int or first < 0 or not (end is None or (type(end) is int and end > first)):
         raise TrustError(f"{place} needs `first`, a place in the log, and `end`, a later one or null")
@@ -91,4 +108,4 @@ def _signer(value: object, place: str) -> Signer:
         raise TrustError(f"{place}/public_key is not base64") from error
     if len(key) != _KEY_BYTES:
         raise TrustError(f"{place}/public_key has {len(key)} bytes; an Ed25519 key has {_KEY_BYTES}")
-    return Signer(key, first, end)
+    return Signer(key, frozenset(namespaces), first, end)

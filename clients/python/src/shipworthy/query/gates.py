@@ -21,12 +21,15 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class CriterionResult:
-    """How one criterion came out. `effect` is none, warn, review or block; `sentence` says it for a person."""
+    """How one criterion came out. `effect` is none, warn, review or block; `sentence` says it for a person.
+    `cleared_by` is the criterion whose review answers for this one."""
 
     id: str
     kind: str
     outcome: str
+    state: str | None
     effect: str
+    cleared_by: str | None
     observed: float | None
     interval: tuple[float, float] | None
     bound: str | None
@@ -108,7 +111,9 @@ def criterion_result(answer: Document) -> CriterionResult:
         id=answer["id"],
         kind=answer["kind"],
         outcome=answer["outcome"],
+        state=answer["state"],
         effect=answer["effect"],
+        cleared_by=answer["cleared_by"],
         observed=answer["observed"],
         interval=None if interval is None else (interval[0], interval[1]),
         bound=answer["bound"],

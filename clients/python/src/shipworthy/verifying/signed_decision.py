@@ -45,11 +45,21 @@ def signed_decision(
             f"the decision is signed by the key {keyid[:80]}, which the trust file does not trust at position "
             f"{record.position} of the log",
         )
+    if record.namespace not in signer.namespaces:
+        raise VerificationFailed(
+            Verified.NOT_ACCEPTED,
+            f"the decision was made in the namespace {record.namespace[:200]!a}, for which the trust file does "
+            "not trust this signer: others there set their own bars",
+        )
     try:
         check_signature(IN_TOTO_TYPE, canonicalize(statement), signature, signer.public_key)
     except EnvelopeError as error:
         raise VerificationFailed(Verified.FORGED, str(error)) from error
     predicate = _predicate(statement)
+    if predicate["namespace"] != record.namespace:
+        raise VerificationFailed(
+            Verified.FORGED, "the signed statement is of another namespace than the record that holds it"
+        )
     found = predicate["artifact"]["digest"]
     if found != artifact:
         raise VerificationFailed(
@@ -79,6 +89,7 @@ def _predicate(statement: Mapping[str, Any]) -> Mapping[str, Any]:
         case {
             "predicateType": str(kind),
             "predicate": {
+                "namespace": str(),
                 "model": str(model),
                 "to": str(),
                 "verdict": str(),

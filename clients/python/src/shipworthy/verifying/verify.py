@@ -29,9 +29,17 @@ def artifact_digest(path: Path) -> str:
 
 
 def verify(
-    artifact: str, evidence: bytes, trusted: bytes, now: datetime, pin: str | None = None
+    artifact: str,
+    evidence: bytes,
+    trusted: bytes,
+    now: datetime,
+    pin: str | None = None,
+    *,
+    model: str | None = None,
+    target: str | None = None,
 ) -> tuple[Report, str]:
-    """`artifact` is the manifest digest of the files, `pin` a signed head that was seen earlier.
+    """`artifact` is the manifest digest of the files, `pin` a signed head that was seen earlier, `model` and `target`
+    what the pass has to be for; None takes any.
 
     Gives the report and the signed head to keep as the next pin. Raises VerificationFailed for everything that is not
     proven.
@@ -43,6 +51,15 @@ def verify(
         check_growth(bundle, trusted_head(pin, trust, "the pin"), head, "the pin")
     decision = signed_decision(bundle, records, head, trust, artifact)
     check_accepted(decision, records.values(), now)
+    for word, found, wanted in (
+        ("model", decision.predicate["model"], model),
+        ("target", decision.predicate["to"], target),
+    ):
+        if wanted is not None and found != wanted:
+            raise VerificationFailed(
+                Verified.NOT_ACCEPTED,
+                f"the decision is a pass for the {word} {found!a}, you asked for {wanted!a}",
+            )
     return _report(decision, head.size, pinned=pin is not None), bundle.checkpoint
 
 
@@ -60,15 +77,16 @@ def _report(decision: SignedDecision, size: int, *, pinned: bool) -> Report:
     approvals = sum(each.get("action") == "approve" for each in predicate["reviews"])
     proven = [
         f"the files are the artifact {predicate['artifact']['digest']}",
-        f"gate {gate['name']} version {gate['version']} let it pass to {predicate['to']} at "
-        f"{predicate['evaluated_at']}, valid until {predicate['valid_until']}",
+        f"gate {gate['name']} version {gate['version']} of namespace {decision.record.namespace} let it pass to "
+        f"{predicate['to']} at {predicate['evaluated_at']}, valid until {predicate['valid_until']}",
         f"its {len(predicate['criteria'])} results come to that verdict by the published rule",
         f"all {len(decision.inputs)} records that it rests on were in the log before it, none of those in the bundle "
         "takes one back",
         f"the log of {size} records is signed by a key you trust",
     ]
     if approvals:
-        proven.append(f"{approvals} approvals by people who neither trained nor wrote the policy nor waived")
+        by = "approval by somebody" if approvals == 1 else "approvals by people"
+        proven.append(f"{approvals} {by} who neither trained nor wrote the policy nor waived")
     if pinned:
         proven.append("the log continues the head you kept")
     not_proven = (
