@@ -27,6 +27,7 @@ RESULTS: Final[Mapping[str, Word]] = {
         Word("inconclusive", "Inconclusive", "open"),
         Word("needs_review", "Needs review", "open"),
         Word("waived", "Waived", "busy"),
+        Word("cleared", "Cleared by review", "good"),
         Word("passed", "Passed", "good"),
     )
 }
@@ -56,6 +57,8 @@ _KINDS: Final[Mapping[str, str]] = {
 
 def result_word(result: Mapping[str, Any]) -> Word:
     """Of a criterion's result, or of one of its parts."""
+    if result.get("cleared_by") is not None:
+        return RESULTS["cleared"]
     if result["outcome"] != "error":
         return RESULTS[result["outcome"]]
     if result["state"] == "unmet":

@@ -26,6 +26,7 @@ class Checksum(Part):
     outcome: Literal["passed", "failed"]
     level: Level
     at: Instant
+    expires_at: Instant | None = None
     record: Digest
 
 

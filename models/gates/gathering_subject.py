@@ -46,10 +46,11 @@ _SNAPSHOTS: Final = (
     "WHERE snapshot.namespace = :namespace AND snapshot.digest IN :keys"
 )
 _VERIFIED: Final = (
-    "SELECT outcome, level, checked_at, record FROM ("
-    "SELECT outcome, evidence_level AS level, checked_at, record, position FROM checkpoint_verification "
+    "SELECT outcome, level, checked_at, expires_at, record FROM ("
+    "SELECT outcome, evidence_level AS level, checked_at, NULL AS expires_at, record, position "
+    "FROM checkpoint_verification "
     "WHERE namespace = :namespace AND checkpoint = :artifact "
-    "UNION ALL SELECT outcome, evidence_level, produced_at, record, position FROM evidence "
+    "UNION ALL SELECT outcome, evidence_level, produced_at, expires_at, record, position FROM evidence "
     "WHERE namespace = :namespace AND subject = :artifact AND kind = 'artifact-checksum'"
     ") AS looked WHERE NOT EXISTS (SELECT 1 FROM revocation said WHERE said.namespace = :namespace "
     "AND said.revoked = looked.record AND said.effect = 'revoked') ORDER BY position DESC LIMIT 1"
@@ -147,6 +148,7 @@ def _artifact(connection: Connection, asked: Asked, documents: list[JsonObject])
             "outcome": "passed" if looked[0].outcome == "passed" else "failed",
             "level": looked[0].level,
             "at": time_text(connection, looked[0].checked_at),
+            "expires_at": time_text(connection, looked[0].expires_at),
             "record": looked[0].record,
         },
     }

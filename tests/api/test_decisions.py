@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from models.keys.administration import revoke_key
 from shipworthy.formats.dsse import IN_TOTO_TYPE, check_signature
 from shipworthy.formats.jcs import canonicalize
+from shipworthy.formats.times import parse_instant
 from tests.support.calls import assert_refused, stored_body
 from tests.support.facts import get
 from tests.support.gates import ARTIFACT, GATE, MODEL, TRAIN, GateScene, ahead, make_policy
@@ -104,6 +105,17 @@ def test_failed_verification_ends_the_pass_before_anybody_decides_again(scene: G
     checked = {"kind": "artifact-checksum", "outcome": "failed"}
     scene.attest(**checked)
     assert not scene.in_force()["active"]
+
+
+def test_a_checksum_counts_until_it_expires(scene: GateScene) -> None:
+    scene.ready(make_policy(file="kind: artifact, checksum: required, severity: block"))
+    soon = ahead(hours=1)
+    scene.attest("artifact-checksum", expires_at=soon)
+    passed = scene.decided()
+    assert passed["verdict"] == "passed"
+    assert parse_instant(passed["valid_until"]) <= parse_instant(soon)
+    scene.attest("artifact-checksum", expires_at=ahead(seconds=-1))
+    assert scene.decided()["verdict"] == "blocked"
 
 
 @pytest.mark.parametrize("role", ["evidence", "statistics", "attempt", "evaluation", "dataset", "policy"])

@@ -62,6 +62,8 @@ def test_no_request_makes_the_server_fail_and_answers_are_as_described(
             # NDJSON is no format that schemathesis can write; tests/api/test_batch.py sends it.
             "--exclude-path=/v1/records:batch",
             f"--max-time={SECONDS}",
+            # A claim may wait for work for 30 seconds.
+            "--request-timeout=40",
             "--max-examples=15",
             "--workers=1",
             "--no-shrink",

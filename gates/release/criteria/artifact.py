@@ -46,6 +46,9 @@ class ArtifactCriterion(Criterion):
             parts.append(self._checksum(context))
             if artifact.checksum is not None:
                 inputs.append(("checksum", artifact.checksum.record))
+                ends.extend(
+                    [artifact.checksum.expires_at] if artifact.checksum.expires_at is not None else []
+                )
         if self.serving_load_test is not None:
             rule = ReportRule(SERVING_LOAD_TEST, self.level, self.max_age)
             try:
@@ -96,6 +99,8 @@ class ArtifactCriterion(Criterion):
                 raise Unusable("future", "The checksum was compared at a time that is yet to come.")
             if checksum.outcome == "failed":
                 raise Unusable("failed", "The bytes of the artifact are not what its digest says.")
+            if checksum.expires_at is not None and checksum.expires_at <= context.now:
+                raise Unusable("expired", f"The checksum counted until {day(checksum.expires_at)}.")
             require_level(checksum.level, self.level, "The checksum")
         except Unusable as error:
             return report_part("checksum", error)

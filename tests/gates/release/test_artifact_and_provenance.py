@@ -1,5 +1,6 @@
 """artifact and provenance: what will be shipped, and where it comes from."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -49,6 +50,7 @@ def test_an_artifact_that_keeps_everything_passes() -> None:
         (put("artifact/checksum/outcome", "failed"), "checksum", "failed", "not what its digest says"),
         (put("artifact/checksum/level", "self_reported"), "checksum", "error", "has the level self reported"),
         (put("artifact/checksum/at", "2026-11-29T12:00:01Z"), "checksum", "error", "yet to come"),
+        (put("artifact/checksum/expires_at", "2026-11-29T12:00:00Z"), "checksum", "error", "counted until"),
         (put("evidence/3/outcome", "failed"), "serving load test", "failed", "says: failed"),
         (drop("evidence/3"), "serving load test", "error", "There is no serving-load-test report"),
         (
@@ -75,6 +77,12 @@ def test_what_just_keeps_its_limit_passes() -> None:
     assert judged("artifact", put("artifact/size_bytes", 1)).outcome == "passed"
     assert judged("artifact", put("artifact/serialization", "onnx")).outcome == "passed"
     assert judged("artifact", put("artifact/checksum/at", "2026-11-29T12:00:00Z")).outcome == "passed"
+
+
+def test_a_pass_ends_with_the_checksum_that_it_rests_on() -> None:
+    result = judged("artifact", put("artifact/checksum/expires_at", "2026-11-29T12:00:01Z"))
+    assert result.outcome == "passed"
+    assert datetime.fromisoformat("2026-11-29T12:00:01+00:00") in result.finding.good_until
 
 
 def test_a_failed_checksum_fails_whoever_tells_it() -> None:
