@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,28 @@ def test_launches_at_the_address_that_every_machine_has_share_nothing(tmp_path: 
     first, second = ({each[0] for each in launched(ranks, folder)} for folder in folders)
     assert (len(first), len(second)) == (1, 1)
     assert first != second
+
+
+RANK = """
+    import shipworthy
+    with shipworthy.run("launch/uneven", capture=False) as run:
+        run.note(f"from {run.member}")
+"""
+
+
+def test_rank_that_ends_before_the_first_has_registered_the_run_waits_for_it(
+    tmp_path: Path, sqlite_service: RunningService
+) -> None:
+    """Short ranks overtake the first one; what they say must not stay behind on each such machine."""
+    client = sqlite_service.client("recorder")
+    address = {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token_of(client)}
+    started = []
+    for rank, seconds in ((1, 2.0), (0, 0.0)):
+        variables = environment(**address, **torchrun(rank))
+        started.append(
+            subprocess.Popen(program(RANK), cwd=tmp_path, env=variables, stderr=subprocess.PIPE, text=True)
+        )
+        time.sleep(seconds)
+    assert [each.communicate(timeout=60)[1] for each in started] == ["", ""]
+    (run,) = client.get("/v1/runs").json()["items"]
+    assert sorted(told(client, run["run_id"]).notes()) == ["from rank-0", "from rank-1"]

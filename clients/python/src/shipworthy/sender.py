@@ -34,7 +34,7 @@ class Sender:
         self._answers = threading.Condition()
         self._thread: threading.Thread | None = None
         self._asked = self._answered = 0
-        self._hurry = self._clean = False
+        self._hurry = self._clean = self._early = False
         self._failures = 0
         self._not_before = 0.0
         self._told_to_wait = False
@@ -55,10 +55,14 @@ class Sender:
         self._wake.set()
 
     def flush(self, seconds: float, *, give_up: bool = False) -> bool:
-        """Waits until everything is sent; False after `seconds`, or with `give_up` at the first failure."""
+        """Waits until everything is sent; False after `seconds`, or with `give_up` at the first failure.
+
+        That another process has yet to register the run is no failure: it is waited for all the same.
+        """
         if self._thread is None:
             return not self._watched
         deadline = time.monotonic() + seconds
+        pause = 0.1
         with self._answers:
             self._hurry = True
             while True:
@@ -73,9 +77,12 @@ class Sender:
                         return False
                 if self._clean:
                     return True
-                if give_up or time.monotonic() >= deadline:
+                remaining = deadline - time.monotonic()
+                if (give_up and not self._early) or remaining <= 0:
                     return False
-                self._answers.wait(0.1)
+                self._answers.wait(min(pause, remaining))
+                # A thousand ranks may wait for the first one.
+                pause = min(2 * pause, POLL_SECONDS)
 
     @property
     def watched(self) -> tuple[Watched, ...]:
@@ -115,6 +122,7 @@ class Sender:
         warn_once(f"service:{name.name}", f"{self._url} {name.value} ({trouble.detail}); {advice}")
 
     def _back_off(self, trouble: NotDelivered) -> None:
+        self._early = False
         self._tell(trouble)
         delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._failures, 16))
         # Jitter: a thousand processes must not come back in the same moment.
@@ -125,13 +133,14 @@ class Sender:
 
     def _look(self, flushing: bool) -> bool:
         clean = True
+        self._early = False
         for each in tuple(self._watched):
             closed = each.journal.closed
             try:
                 left = self._send_lines(each, flushing or closed)
             except RunUnknown:
                 # A rank may be faster than the first one, which registers the run.
-                left = True
+                left = self._early = True
             self._send_progress(each)
             if closed and not left:
                 self._watched.remove(each)
