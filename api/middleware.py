@@ -246,6 +246,4 @@ def _refuse_nul(scope: Scope) -> None:
 
 def _route_template(scope: Scope) -> str:
     """Such as "/v1/runs/{run_id}"; never the path itself, which would make a time series for each run."""
-    # A router included under a prefix keeps its full path here (FastAPI 0.165), the route only its own part.
-    route = scope.get("fastapi", {}).get("effective_route_context") or scope.get("route")
-    return str(getattr(route, "path", "unmatched"))
+    return str(getattr(scope.get("route"), "path", "unmatched"))

@@ -73,6 +73,17 @@ class Database:
                 yield connection
 
     @contextmanager
+    def one_statement(self) -> Iterator[Connection]:
+        """For a single SELECT, which sees one state of the database by itself: on PostgreSQL no BEGIN and no COMMIT
+        travel with it. What has two is asked by `reading`."""
+        if self.dialect == "sqlite":
+            with self.reading() as connection:
+                yield connection
+            return
+        with _available(), self.engine.connect() as connection:
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @contextmanager
     def read(self) -> Iterator[Session]:
         """`reading` as a session."""
         with self.reading() as connection, Session(connection) as session:

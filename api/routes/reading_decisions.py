@@ -94,13 +94,18 @@ def get_in_force(
     if (artifact is None) == (version is None):
         message = "give either `artifact`, a digest, or `version`, a model version"
         raise InvalidInput(f"/query/artifact {message}", problems=[FieldProblem("/query/artifact", message)])
-    with services_of(request).database.read() as session:
-        if artifact is None:
-            assert version is not None
+    database = services_of(request).database
+    if artifact is None:
+        assert version is not None
+        with database.read() as session:
             artifact = get_version(session, actor.namespace, registry, model, version).artifact
-        now = datetime.now(UTC)
-        found = standing(session.connection(), actor.namespace, model, to, artifact, now)
-        marks = [] if found.is_active else _marks(session, actor.namespace, found.decision)
+    now = datetime.now(UTC)
+    with database.one_statement() as connection:
+        found = standing(connection, actor.namespace, model, to, artifact, now)
+    marks: list[Mark] = []
+    if not found.is_active:
+        with database.read() as session:
+            marks = _marks(session, actor.namespace, found.decision)
     return json_response(in_force_json(found, marks, now))
 
 

@@ -29,7 +29,7 @@ def make_probe() -> Probe:
     made = Probe(FastAPI(), CollectorRegistry())
     made.app.add_middleware(RequestGuard, registry=made.registry)
     install(made.app)
-    router = APIRouter()
+    router = APIRouter(prefix="/v1")
 
     @router.post("/things/{name}")
     async def post(name: str, request: Request) -> dict[str, int | str]:
@@ -61,7 +61,8 @@ def make_probe() -> Probe:
 
         return StreamingResponse(chunks())
 
-    made.app.include_router(router, prefix="/v1")
+    # As create_app does it.
+    made.app.router.routes.extend(router.routes)
     return made
 
 
