@@ -13,7 +13,8 @@ LOCK := uv pip compile --quiet --universal --generate-hashes --no-emit-index-url
 # pytest's exit 5: a run without a test must not look like one that passed.
 REPORT := || { status=$$?; [ $$status -ne 5 ] || echo "No test was collected, which counts as a failure."; exit $$status; }
 
-# Tests start hundreds of processes; none should compile again what another has compiled.
+# Tests start hundreds of processes; none should compile again what another has compiled. pip compiles nothing: much of
+# what it installs is never imported.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -68,7 +69,7 @@ $(BIN)/pip:
 # Two stamps: an edit of pyproject.toml must not have pip look at seventy pinned packages again.
 $(VENV)/.requirements: requirements/live.txt | $(BIN)/pip
 	@echo "Filling $(VENV) with pinned packages. That takes some minutes, and is done once."
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/live.txt
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/live.txt
 	@touch $@
 
 $(VENV)/.projects: $(VENV)/.requirements pyproject.toml clients/python/pyproject.toml
@@ -76,10 +77,10 @@ $(VENV)/.projects: $(VENV)/.requirements pyproject.toml clients/python/pyproject
 	@touch $@
 
 $(VENV)/.demo: requirements/demo.txt $(VENV)/.requirements
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/demo.txt
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/demo.txt
 	@touch $@
 
 $(MLFLOW_VENV)/.requirements: requirements/mlflow.txt
 	[ -x $(MLFLOW_VENV)/bin/pip ] || $(PYTHON) -m venv $(MLFLOW_VENV)
-	$(MLFLOW_VENV)/bin/python -m pip install --quiet --require-hashes -r requirements/mlflow.txt
+	$(MLFLOW_VENV)/bin/python -m pip install --quiet --no-compile --require-hashes -r requirements/mlflow.txt
 	@touch $@

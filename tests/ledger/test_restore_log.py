@@ -128,11 +128,11 @@ def test_nothing_is_accepted_where_nothing_was_lost(written: Written, tmp_path: 
     assert written.head_file.path.read_text() == before
 
 
-@pytest.mark.parametrize("reason", ["", "x" * 4097, "bell \x07"])
-def test_loss_is_not_accepted_without_a_reason(set_back: Written, reason: str) -> None:
+def test_loss_is_not_accepted_without_a_reason(set_back: Written) -> None:
     before = set_back.head_file.path.read_text()
-    with pytest.raises(InvalidInput, match="reason of 1 to 4,096 characters"):
-        accept_restore(set_back.database, set_back.ring.log_key, set_back.head_file, reason)
+    for reason in ("", "x" * 4097, "bell \x07"):
+        with pytest.raises(InvalidInput, match="reason of 1 to 4,096 characters"):
+            accept_restore(set_back.database, set_back.ring.log_key, set_back.head_file, reason)
     assert set_back.head_file.path.read_text() == before
     with set_back.database.read() as session:
         assert session.execute(text("SELECT count(*) FROM record WHERE kind = 'log.restored'")).scalar() == 0

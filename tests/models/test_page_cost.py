@@ -19,6 +19,7 @@ from models.lineage.tables import DataSnapshot, Run
 from tests.models.test_run_state import make_row
 from tests.support.databases import DatabaseUrls
 from tests.support.facts import digest
+from tests.support.postgres import SERVICE_ROLE, PostgresServer
 
 PAGE = 10
 PAGES = 1000
@@ -26,9 +27,20 @@ NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 Query = Callable[[Session], list[Any]]
 
 
-@pytest.fixture
-def database(database_urls: DatabaseUrls) -> Iterator[Database]:
-    with filled(database_urls) as database:
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer
+) -> Iterator[Database]:
+    """Filled once for all: these tests only read."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path_factory.mktemp('pages') / 'pages.sqlite3'}"
+        urls = DatabaseUrls("sqlite", url, url)
+    else:
+        name = "pages"
+        template = request.getfixturevalue("postgres_template")
+        owner = postgres_server.create_database(name, template=template)
+        urls = DatabaseUrls("postgresql", postgres_server.url(SERVICE_ROLE, name), owner)
+    with filled(urls) as database:
         yield database
 
 
@@ -149,8 +161,9 @@ def test_large_dataset_costs_no_more_to_list_than_a_small_one(database: Database
     assert large <= small * 1.5
 
 
-def test_list_walks_the_index_on_postgresql(postgresql_urls: DatabaseUrls) -> None:
-    with filled(postgresql_urls) as database, database.read() as session:
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_list_walks_the_index_on_postgresql(database: Database) -> None:
+    with database.read() as session:
         with statements_of(session.connection()) as seen:
             page_at(PAGE * PAGES, RunFilter())(session)
         plan = _explained(session.connection(), *seen[0])
