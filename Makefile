@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.projects $(VENV)/.demo ## Start the service, record real runs, show a lineage (ONCE=1: then stop)
+demo: $(VENV)/.projects $(VENV)/.demo ## Start the service, record real runs, guard an MLflow registry (ONCE=1: then stop)
 	$(BIN)/python tools/demo.py
 
 install: $(VENV)/.projects ## Fill .venv with pinned requirements and both projects, editable
@@ -32,7 +32,7 @@ install: $(VENV)/.projects ## Fill .venv with pinned requirements and both proje
 test: $(VENV)/.projects ## Run the tests on SQLite and on a PostgreSQL that they start (ARGS="-k name")
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS) $(REPORT)
 
-test-live: $(VENV)/.projects $(VENV)/.demo ## Run tests/live: real servers under load, killed, installed from wheels
+test-live: $(VENV)/.projects $(VENV)/.demo $(MLFLOW_VENV)/.projects ## Run tests/live: real servers, also MLflow's, under load, killed, installed from wheels
 	$(BIN)/python -m pytest -m live -n $(WORKERS) --no-loadscope-reorder $(ARGS) tests/live $(REPORT)
 
 check: $(VENV)/.projects ## Lint, formatting, types, import contracts, vendored files
@@ -46,7 +46,7 @@ format: $(VENV)/.projects ## Format the code and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.projects $(MLFLOW_VENV)/.requirements ## Run benchmarks/bench_*.py; fails when one misses its target
+bench: $(VENV)/.projects $(MLFLOW_VENV)/.projects ## Run benchmarks/bench_*.py; fails when one misses its target
 	@set -- benchmarks/bench_*.py; \
 	[ -e "$$1" ] || { echo "benchmarks/ holds no bench_*.py." >&2; exit 1; }; \
 	failed=0; \
@@ -83,4 +83,9 @@ $(VENV)/.demo: requirements/demo.txt $(VENV)/.requirements
 $(MLFLOW_VENV)/.requirements: requirements/mlflow.txt
 	[ -x $(MLFLOW_VENV)/bin/pip ] || $(PYTHON) -m venv $(MLFLOW_VENV)
 	$(MLFLOW_VENV)/bin/python -m pip install --quiet --no-compile --require-hashes -r requirements/mlflow.txt
+	@touch $@
+
+# The guard, where MLflow's server finds it by its entry points.
+$(MLFLOW_VENV)/.projects: $(MLFLOW_VENV)/.requirements clients/python/pyproject.toml
+	$(MLFLOW_VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e clients/python
 	@touch $@

@@ -17,6 +17,7 @@ from models.kinds.baselines import BaselineContent
 from models.kinds.contracts import ContractChecked
 from models.kinds.registry import KINDS
 from models.kinds.statistics import Statistics
+from models.kinds.verifications import VerificationResult
 from models.ledger.drafts import Draft, Item, make_draft
 from models.work.leases import check_held, give_back, lease_digest
 from models.work.queue import get_work
@@ -31,6 +32,7 @@ from models.work.results import (
     is_done_with,
 )
 from models.work.states import WorkItem, WorkKind, WorkState
+from models.work.verifications import verified_bodies
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import CanonicalizationError, canonicalize
 
@@ -48,12 +50,12 @@ async def complete(services: Services, actor: Actor, id: str, given: Completion)
         return _answer(item.id, item.record, item.kind, digest)
     check_held(item, given.lease)
     try:
-        draft = await to_thread.run_sync(_draft, actor, item, given.lease, given.result, digest)
-        await require_checks_blob(services, actor, draft.fact, "/result")
+        drafts = await to_thread.run_sync(_drafts, services, actor, item, given.lease, given.result, digest)
+        await require_checks_blob(services, actor, drafts[-1].fact, "/result")
         written = Item(
-            (draft,),
+            drafts,
             check=held_under_lock(item, given.lease, digest),
-            statements=(ended_with(item, draft.digest, digest, datetime.now(UTC)),),
+            statements=(ended_with(item, drafts[-1].digest, digest, datetime.now(UTC)),),
         )
         (outcome,) = await services.ledger.append_all([written])
         if isinstance(outcome, ShipworthyError):
@@ -63,7 +65,30 @@ async def complete(services: Services, actor: Actor, id: str, given: Completion)
     except Conflict as error:
         await to_thread.run_sync(_failed, services, item, given.lease, error.detail)
         raise
-    return _answer(item.id, outcome[0].digest, item.kind, digest)
+    return _answer(item.id, outcome[-1].digest, item.kind, digest)
+
+
+def _drafts(
+    services: Services, actor: Actor, item: WorkItem, lease: str, result: Mapping[str, Any], digest: str
+) -> tuple[Draft, ...]:
+    """The records that the result becomes, the one that the work names last. Raises as `_draft`."""
+    if item.kind != WorkKind.CHECKPOINT_VERIFICATION:
+        return (_draft(actor, item, lease, result, digest),)
+    found = read_fact(result, VerificationResult)
+    with services.database.read() as session:
+        bodies = verified_bodies(session, item, found)
+    kind = KINDS["checkpoint.verified"]
+    return tuple(
+        make_draft(
+            kind,
+            actor,
+            body,
+            read_fact(body, kind.body),
+            # As below: nobody else can know it.
+            idempotency_key=f"{lease_digest(lease)}/{body['level']}",
+        )
+        for body in bodies
+    )
 
 
 def _draft(actor: Actor, item: WorkItem, lease: str, result: Mapping[str, Any], digest: str) -> Draft:

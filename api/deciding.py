@@ -6,18 +6,19 @@ from datetime import UTC, datetime
 from typing import Final
 
 from anyio import to_thread
+from sqlalchemy import Connection
 
 from api.keeping import keep_blob, kept_blob
 from api.policies import published_policy
 from api.predicates import gate_predicate
 from api.schemas.gates import DecisionRequest
 from api.services import Services
-from gates.release.evaluate import evaluate
+from gates.release.evaluate import Decision, evaluate
 from gates.release.policy import Policy
 from models.actor import SYSTEM, Actor
 from models.errors import DecisionMoved, FieldProblem, InvalidInput, ShipworthyError
 from models.gates.asking import Asked, JsonObject, Protocol
-from models.gates.gathering import gather
+from models.gates.gathering import Gathered, gather
 from models.gates.makers import makers_of
 from models.gates.moving import Resting, unmoved
 from models.gates.queries import CurrentGate, get_gate, get_gate_version, latest_decision
@@ -38,6 +39,17 @@ class Prepared:
 
     item: Item
     predicate: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was asked, what is known about it, and what the policy makes of that at `now`."""
+
+    asked: Asked
+    gathered: Gathered
+    facts: JsonObject
+    decision: Decision
+    now: datetime
 
 
 async def decide(services: Services, actor: Actor, name: str, wanted: DecisionRequest) -> JsonObject:
@@ -73,11 +85,8 @@ def prepare(services: Services, actor: Actor, name: str, wanted: DecisionRequest
         published = get_gate_version(connection, actor.namespace, name, gate.version)
         policy = published_policy(services.blobs, actor.namespace, published)
         _check_subject(policy, wanted)
-        asked = _asked(actor, gate, policy, wanted)
-        gathered = gather(connection, asked)
-        facts = _with_slices(services, actor.namespace, gathered.facts)
-        now = max(datetime.now(UTC), gathered.head.committed_at)
-        decision = evaluate(policy, facts, now)
+        judged = judge_now(services, connection, actor.namespace, gate, policy, wanted)
+        gathered, facts, decision, now = judged.gathered, judged.facts, judged.decision, judged.now
         records = {record for _, record in decision.inputs}
         if facts["incumbent"]["record"] is not None:
             records.add(facts["incumbent"]["record"])
@@ -97,11 +106,27 @@ def prepare(services: Services, actor: Actor, name: str, wanted: DecisionRequest
         inputs=makers.keys(),
         keys={maker.key_id for maker in makers.values()},
         gate=gate.name,
-        dataset=asked.protocol.dataset,
+        dataset=judged.asked.protocol.dataset,
         artifact=wanted.artifact,
         subjects=gathered.subjects,
     )
     return signed(services, actor.namespace, predicate, resting)
+
+
+def judge_now(
+    services: Services,
+    connection: Connection,
+    namespace: str,
+    gate: CurrentGate,
+    policy: Policy,
+    wanted: DecisionRequest,
+) -> Judged:
+    """What the gate says of what is recorded at this moment. Nothing is written."""
+    asked = _asked(namespace, gate, policy, wanted)
+    gathered = gather(connection, asked)
+    facts = _with_slices(services, namespace, gathered.facts)
+    now = max(datetime.now(UTC), gathered.head.committed_at)
+    return Judged(asked, gathered, facts, evaluate(policy, facts, now), now)
 
 
 def signed(services: Services, namespace: str, predicate: JsonObject, resting: Resting) -> Prepared:
@@ -123,10 +148,10 @@ def _check_subject(policy: Policy, wanted: DecisionRequest) -> None:
             raise InvalidInput(f"/{field} {message}", problems=[FieldProblem(f"/{field}", message)])
 
 
-def _asked(actor: Actor, gate: CurrentGate, policy: Policy, wanted: DecisionRequest) -> Asked:
+def _asked(namespace: str, gate: CurrentGate, policy: Policy, wanted: DecisionRequest) -> Asked:
     rule = policy.protocol
     return Asked(
-        namespace=actor.namespace,
+        namespace=namespace,
         model=wanted.model,
         target=wanted.to,
         artifact=wanted.artifact,

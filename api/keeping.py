@@ -1,5 +1,7 @@
 """Blobs that the service itself writes and reads: never a record that names what is not there, never other bytes."""
 
+from hashlib import sha256
+
 from models.blobs import BlobStore
 from models.errors import NotFound
 from shipworthy.formats.digests import sha256_digest
@@ -26,3 +28,15 @@ def kept_blob(blobs: BlobStore, namespace: str, digest: str) -> bytes:
             f"blob {digest} no longer holds the bytes that it is named after; restore it from a backup"
         )
     return data
+
+
+def is_kept(blobs: BlobStore, namespace: str, digest: str) -> bool:
+    """Whether the bytes that the digest names are there, every one of them: they are read and hashed."""
+    try:
+        _, chunks = blobs.read(namespace, digest)
+    except NotFound:
+        return False
+    hashed = sha256()
+    for chunk in chunks:
+        hashed.update(chunk)
+    return f"sha256:{hashed.hexdigest()}" == digest

@@ -39,7 +39,7 @@ class ReadPolicy:
 
 def read_policy(data: bytes, content_type: str | None) -> ReadPolicy:
     """Raises DocumentError for bytes that are no policy, InvalidInput for another kind of content."""
-    media_type = _media_type(data, content_type)
+    media_type = media_type_of(data, content_type)
     if len(data) > MAX_POLICY_BYTES:
         message = f"has {len(data)} bytes, the limit is {MAX_POLICY_BYTES}"
         raise DocumentError([Problem(1, "", "error", message)])
@@ -52,12 +52,12 @@ def published_policy(blobs: BlobStore, namespace: str, version: PublishedGate) -
     return load_policy(kept_blob(blobs, namespace, version.digest), MEDIA_TYPES[media_type])
 
 
-def refusal(error: DocumentError) -> InvalidInput:
+def refusal(error: DocumentError, what: str = "policy") -> InvalidInput:
     """One problem for each place that has to be mended."""
     first = error.problems[0]
-    more = f"; {len(error.problems) - 1} more in this policy" if len(error.problems) > 1 else ""
+    more = f"; {len(error.problems) - 1} more in this {what}" if len(error.problems) > 1 else ""
     return InvalidInput(
-        f"line {first.line}, {first.pointer or 'the policy'} {first.message}{more}",
+        f"line {first.line}, {first.pointer or f'the {what}'} {first.message}{more}",
         problems=[
             FieldProblem(each.pointer, f"line {each.line}: {each.message}")
             for each in error.problems[:MAX_PROBLEMS]
@@ -118,13 +118,14 @@ def _at(policy: Policy, pointer: str, message: str) -> Problem:
     return Problem(policy.lines.get(place, 1), pointer, "error", message)
 
 
-def _media_type(data: bytes, content_type: str | None) -> str:
+def media_type_of(data: bytes, content_type: str | None, what: str = "policy") -> str:
+    """YAML or JSON, as it was said or as it looks. Raises InvalidInput for another kind of content."""
     given = (content_type or "").partition(";")[0].strip().lower()
     if given in ("", "application/octet-stream"):
         return "application/json" if _JSON.match(data) else "application/yaml"
     if given not in MEDIA_TYPES:
         raise InvalidInput(
-            f"a policy is sent as {', '.join(MEDIA_TYPES)}; this Content-Type is none of them",
+            f"a {what} is sent as {', '.join(MEDIA_TYPES)}; this Content-Type is none of them",
             problems=[FieldProblem("", "has another Content-Type than application/yaml or application/json")],
         )
     return given

@@ -55,7 +55,7 @@ def gate_predicate(
         "to": wanted.to,
         "artifact": {"digest": wanted.artifact, "size_bytes": facts["artifact"]["size_bytes"]},
         "training_run": None if run is None else _training_run(run),
-        "incumbent": facts["incumbent"],
+        "incumbent": facts["incumbent"] | {"target": _compared_target(policy)},
         "gate": {
             "name": gate.name,
             "version": gate.version,
@@ -80,6 +80,11 @@ def gate_predicate(
         "valid_until": judged["valid_until"],
         "asOf": as_of(gathered.head),
     }
+
+
+def _compared_target(policy: Policy) -> str:
+    """Where the incumbent was looked for."""
+    return policy.to if policy.protocol is None else policy.protocol.incumbent.alias
 
 
 def _training_run(run: JsonObject) -> JsonObject:

@@ -1,6 +1,7 @@
 """Settings of the service, from options and SHIPWORTHY_… variables; docs/operations.md lists them all."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +11,15 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from models.errors import StartRefused
+from models.fields import IDENTIFIER_PATTERN
 
 DEFAULT_DATA: Final = Path("shipworthy-data")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`data` holds the SQLite database, blobs, keys and the log head; URLs are SQLAlchemy's."""
+    """`data` holds the SQLite database, blobs, keys and the log head; URLs are SQLAlchemy's. `protect` are names of
+    registries, "*" for all of them."""
 
     data: Path
     database_url: str
@@ -25,6 +28,7 @@ class Settings:
     blobs: str | None = None
     metrics_token: str | None = None
     log_level: str = "info"
+    protect: tuple[str, ...] = ()
 
     @property
     def service_role(self) -> str | None:
@@ -44,6 +48,7 @@ def read_settings(data: Path, environment: Mapping[str, str] = os.environ) -> Se
         blobs=environment.get("SHIPWORTHY_BLOBS") or None,
         metrics_token=environment.get("SHIPWORTHY_METRICS_TOKEN") or None,
         log_level=_level(environment),
+        protect=_protect(environment),
     )
 
 
@@ -72,6 +77,18 @@ def _switch(environment: Mapping[str, str], name: str, *, default: bool) -> bool
     if text in ("0", "false", "off", "no"):
         return False
     raise StartRefused(f"{name} is {text!r}; write on or off")
+
+
+def _protect(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of registries that take a decision though no gate stands there yet."""
+    names = [name.strip() for name in environment.get("SHIPWORTHY_PROTECT", "").split(",")]
+    for name in names:
+        if name not in ("", "*") and not re.fullmatch(IDENTIFIER_PATTERN, name):
+            raise StartRefused(
+                f"SHIPWORTHY_PROTECT names {name!r}, which is no alias or stage; write names with commas between them, "
+                "or * for all"
+            )
+    return tuple(sorted({name for name in names if name}))
 
 
 def _level(environment: Mapping[str, str]) -> str:

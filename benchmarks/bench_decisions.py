@@ -34,7 +34,8 @@ from gates.release.evaluate import evaluate
 from models.bulk import Row, insert_rows
 from models.database import Database
 from models.gates.tables import DecisionInput, Gate, GateDecision
-from tests.gates.release.scenes import NOW, make_facts, make_policy
+from tests.gates.release.passing import NOW, make_facts
+from tests.gates.release.policies import make_policy
 from tests.support.databases import DatabaseUrls
 from tests.support.facts import digest
 

@@ -14,7 +14,8 @@ from benchmarks.support.load import explain
 from benchmarks.support.processes import load_average
 from gates.release.evaluate import evaluate
 from gates.release.loading import load_policy
-from tests.gates.release.scenes import NOW, make_facts, policy_text
+from tests.gates.release.passing import NOW, make_facts
+from tests.gates.release.policies import policy_text
 
 ROUNDS: Final = 10
 DECISIONS: Final = 40

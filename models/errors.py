@@ -124,6 +124,12 @@ class GateMoved(Conflict):
     code = "gate_moved"
 
 
+class SloMoved(Conflict):
+    """An SLO was published, or its windows were written down, for another version than it has now."""
+
+    code = "slo_moved"
+
+
 class TargetTaken(Conflict):
     """Another gate stands before this model's target."""
 
@@ -140,6 +146,12 @@ class DecisionMoved(Conflict):
     """What a decision rests on changed while it was made, again and again; nothing was decided."""
 
     code = "decision_moved"
+
+
+class GrantVoid(Conflict):
+    """A grant is over, was settled, or what it rests on no longer stands: nothing may be moved by it."""
+
+    code = "grant_void"
 
 
 class AttemptEnded(Conflict):

@@ -1,4 +1,5 @@
-"""`make demo`: the service, a real small training run, imported public runs, and the lineage of a model.
+"""`make demo`: the service, a real small training run, imported public runs, the lineage of a model, its gate, and a
+model registry that asks that gate.
 
 Everything lies below build/demo and begins anew each time. ONCE=1 stops the service at the end.
 """
@@ -20,6 +21,7 @@ from urllib.request import urlopen
 
 from demo_contracts import check_months, lay_out
 from demo_gates import decide_releases, make_keys
+from demo_mlflow import make_registry_key, move_the_champion, registry
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BIN: Final = Path(sys.executable).parent
@@ -42,6 +44,8 @@ PUBLISHED: Final = (
 
 
 def main() -> int:
+    # Like Ctrl-C at any time: what was started is stopped.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     os.chdir(ROOT)
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -53,7 +57,9 @@ def main() -> int:
     environ.pop("SHIPWORTHY_TOKEN", None)
     environ["PATH"] = f"{BIN}{os.pathsep}{environ.get('PATH', '')}"
     tokens = make_keys(call, FOLDER / "service", environ)
-    with service(port):
+    guard = make_registry_key(call, FOLDER / "service", environ)
+    # The registry first, which has the longest way to go.
+    with service(port), registry(FOLDER / "mlflow", url, guard) as mlflow:
         tell(
             "Check taxi months against a contract: February keeps it, the lockdown and a tenth of February don't"
         )
@@ -71,6 +77,7 @@ def main() -> int:
         call(["shipworthy", "lineage", "tumour-screening:1"], environ)
         tell("May a version ship? One may, after a review; one fails on a slice; one waits for somebody")
         decide_releases(call, FOLDER / "out", environ, tokens)
+        move_the_champion(call, tell, mlflow, FOLDER / "out", environ)
         tell("Is every record, hash and signature in order?")
         call(["shipworthy-server", "fsck", "--data", str(FOLDER / "service")], environ)
         tell(f"Done in {time.monotonic() - began:.0f} s")
@@ -152,6 +159,7 @@ The service goes on. Look at it, or use it from another terminal:
 
   {url}/decisions
   {url}/models/tumour-screening/versions/4
+  {url}/registry
   {url}/contract-checks
   {url}/v1/models/tumour-screening/versions/1/lineage
   {url}/v1/runs
@@ -167,7 +175,6 @@ Ctrl-C stops it. What it recorded lies in {FOLDER}/service.""",
 
 
 def wait_for_interrupt() -> None:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         while True:
             time.sleep(3600)

@@ -1,4 +1,5 @@
-"""The worker of the embedded default: one process beside the API, started when there is work for the first time.
+"""The worker of the embedded default: one process beside the API, started when there is work for the first time, or at
+once when it has a registry to reconcile.
 
 It gets a key of its own, which lives in its memory and in the pipe to it, is retired when it ends, and is over in a
 day whatever happens.
@@ -19,6 +20,7 @@ from models.actor import EvidenceLevel, Role
 from models.errors import ShipworthyError
 from models.keys.administration import create_key, retire_key
 from models.work.queue import may_claim
+from models.work.roots import note_roots, roots_to_note
 from models.work.states import WorkKind
 
 NAMESPACE: Final = "default"
@@ -43,7 +45,8 @@ class EmbeddedWorker:
         self._thread = threading.Thread(target=self._run, name="embedded-worker", daemon=True)
 
     def start(self) -> None:
-        """Watches from now on; nothing is started yet."""
+        """Watches from now on; nothing is started yet. Raises Unavailable."""
+        self._note_roots()
         self._thread.start()
 
     def stop(self) -> None:
@@ -69,10 +72,22 @@ class EmbeddedWorker:
             self._stopping.wait(min(LONGEST_PAUSE, 2.0**failures))
 
     def _is_needed(self) -> bool:
+        if self._settings.mlflow_uri:
+            return True
+        self._note_roots()
         with self._services.database.read() as session:
             return may_claim(
                 session.connection(), NAMESPACE, KINDS, self._settings.roots.keys(), datetime.now(UTC)
             )
+
+    def _note_roots(self) -> None:
+        """No worker runs yet that would say so itself, and nothing is queued for roots that nobody reads."""
+        now = datetime.now(UTC)
+        with self._services.database.read() as session:
+            new = roots_to_note(session.connection(), NAMESPACE, self._settings.roots.keys(), now)
+        if new:
+            with self._services.database.connection() as connection:
+                note_roots(connection, NAMESPACE, new, now)
 
     def _one_worker(self) -> None:
         """From its start until it ended."""

@@ -5,7 +5,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Mapping
+from dataclasses import replace
 from types import FrameType
 from typing import Annotated, Final
 
@@ -23,7 +23,15 @@ from api.services import Services, opened_services
 from api.settings import Settings, read_settings
 from api.ticks.attempts import abandon_overdue
 from api.ticks.clock import ticking
-from api.workers.settings import WorkerSettings, missing_packages, parse_roots, require_packages
+from api.ticks.settling import WindowTick
+from api.watching import Watch
+from api.workers.settings import (
+    WorkerSettings,
+    missing_packages,
+    parse_roots,
+    require_packages,
+    with_registry,
+)
 from models.actor import Role
 from models.keys.administration import create_key
 from models.keys.store import list_keys
@@ -51,7 +59,8 @@ def serve(
     with told_plainly():
         settings = read_settings(data)
         roots = parse_roots(root or ())
-        if roots:
+        registry = with_registry(WorkerSettings(url="", roots=roots))
+        if roots or registry.mlflow_uri:
             require_packages()
         log_lines(settings.log_level)
         if open_mode:
@@ -60,8 +69,9 @@ def serve(
         with opened_services(settings, open_mode=open_mode) as services:
             bound = listener.getsockname()[1]
             _greet(services, host, bound, open_mode)
+            app = create_app(services)
             config = uvicorn.Config(
-                create_app(services),
+                app,
                 http=BoundedHead,
                 ws="none",
                 loop="uvloop" if sys.platform != "win32" else "asyncio",
@@ -73,23 +83,30 @@ def serve(
             )
             worker = None
             if roots or not missing_packages():
-                worker = EmbeddedWorker(services, _worker_settings(settings, host, bound, roots))
+                worker = EmbeddedWorker(services, _worker_settings(registry, settings, host, bound))
                 worker.start()
             _spare_collector()
+            windows = WindowTick(services.database, services.ledger, services.blobs)
             try:
-                with ticking(lambda now: abandon_overdue(services.database, services.ledger, now)):
-                    _Server(config, worker).run([listener])
+                with ticking(lambda now: abandon_overdue(services.database, services.ledger, now), windows):
+                    _Server(config, app.state.watch, worker).run([listener])
+                windows.close()
             finally:
                 if worker is not None:
                     worker.stop()
 
 
 class _Server(uvicorn.Server):
-    """Ends the worker before itself: a worker that gives back its work needs somebody to give it to."""
+    """Ends the worker before itself: a worker that gives back its work needs somebody to give it to. Pages that wait
+    for news are let go first: their streams would last as long as they may."""
 
-    def __init__(self, config: uvicorn.Config, worker: EmbeddedWorker | None) -> None:
+    def __init__(self, config: uvicorn.Config, watch: Watch, worker: EmbeddedWorker | None) -> None:
         super().__init__(config)
-        self._worker = worker
+        self._watch, self._worker = watch, worker
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._watch.close()
+        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         worker, self._worker = self._worker, None
@@ -104,12 +121,12 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, None)
 
 
-def _worker_settings(settings: Settings, host: str, port: int, roots: Mapping[str, str]) -> WorkerSettings:
+def _worker_settings(asked: WorkerSettings, settings: Settings, host: str, port: int) -> WorkerSettings:
     """One check at a time, on the address at which this machine reaches the service."""
     reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return WorkerSettings(
+    return replace(
+        asked,
         url=f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}",
-        roots=roots,
         claim_seconds=1,
         grace_seconds=0,
         embedded=True,

@@ -14,6 +14,7 @@ from api.workers.settings import (
     parse_seconds,
     parse_size,
     require_packages,
+    with_registry,
 )
 
 RootOption = Annotated[
@@ -42,7 +43,8 @@ def worker(
 ) -> None:
     """Run contract checks and statistics of evaluations for a service.
 
-    Claims work over HTTP and needs no database; without --root it takes statistics alone. The key comes from
+    Claims work over HTTP and needs no database; without --root it takes statistics alone. With SHIPWORTHY_MLFLOW_URI
+    it also reconciles that registry with what was decided. The key comes from
     SHIPWORTHY_TOKEN and has the role worker; make it with: shipworthy-server keys create --role worker. Each piece of
     work runs in a process of its own that is ended at its limits. Stop it with Ctrl-C or SIGTERM: what runs gets 20 s
     to finish, then another worker takes it over.
@@ -58,6 +60,7 @@ def worker(
             threads=threads,
             log_level=log_level,
         )
+        settings = with_registry(settings)
         require_packages()
     if not os.environ.get("SHIPWORTHY_TOKEN", "").strip():
         fail(
@@ -68,11 +71,17 @@ def worker(
     checks = f"checks on the roots {', '.join(sorted(settings.roots))} and " if settings.roots else ""
     print(  # noqa: T201 - a command speaks to a person
         f"The worker takes {checks}statistics of evaluations from {settings.url}: {slots} {noun} of work at a time, "
-        f"each with {memory} and {time_limit}.",
+        f"each with {memory} and {time_limit}.{_reconciled(settings)}",
         file=sys.stderr,
         flush=True,
     )
     _become(settings)
+
+
+def _reconciled(settings: WorkerSettings) -> str:
+    if not settings.mlflow_uri:
+        return ""
+    return f" It compares the registry {settings.registry} at {settings.mlflow_uri} with what was decided."
 
 
 def worker_command(settings: WorkerSettings) -> list[str]:

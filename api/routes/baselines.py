@@ -9,17 +9,17 @@ from starlette.responses import JSONResponse
 
 from api.asking import QUEUED, ask_for_work
 from api.dependencies import READING, CurrentActor
-from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_position, extended, json_response, page
+from api.marked_pages import marked_document, marked_page
+from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, json_response
 from api.routes.reading_checkpoints import DigestPath
 from api.routes.recording import appends, record, recorded
-from api.schemas.reading import marks_json
 from api.schemas.work import BaselineRequest
 from api.services import services_of
 from models.contracts.queries import get_baseline, list_approvals, list_baselines
 from models.contracts.targets import find_target
 from models.kinds.contracts import BaselineApproved
 from models.kinds.registry import KINDS
-from models.lineage.marks import Mark, marks_at
+from models.lineage.marks import marks_at
 from models.lineage.queries import Document
 from models.work.states import WorkKind
 
@@ -60,13 +60,7 @@ def get_baselines(
     request: Request, actor: CurrentActor, limit: Limit = DEFAULT_LIMIT, after: After = None
 ) -> Response:
     scope = ["baselines", actor.namespace]
-    position = decode_position(scope, after)
-    with services_of(request).database.read() as session:
-        rows = list_baselines(session, actor.namespace, position, limit + 1)
-        marks = marks_at(session, actor.namespace, [row.position for row in rows])
-    return page(
-        scope, rows, limit, lambda row: (row.position,), lambda row: _shown(row, marks.get(row.position, []))
-    )
+    return marked_page(request, actor, scope, after, limit, list_baselines, marked_document)
 
 
 @reading.get("/v1/baselines/{digest}", response_class=Response, summary="One baseline and who approved it")
@@ -76,8 +70,8 @@ def get_one_baseline(digest: DigestPath, request: Request, actor: CurrentActor) 
         row = get_baseline(session, actor.namespace, digest)
         approvals = list_approvals(session, actor.namespace, digest, MAX_APPROVALS)
         marks = marks_at(session, actor.namespace, [row.position, *(each.position for each in approvals)])
-    listed = ",".join(_shown(each, marks.get(each.position, [])) for each in approvals)
-    shown = _shown(Document(row.position, row.document), marks.get(row.position, []))
+    listed = ",".join(marked_document(each, marks.get(each.position, [])) for each in approvals)
+    shown = marked_document(Document(row.position, row.document), marks.get(row.position, []))
     return json_response(f'{shown[:-1]},"baseline":{row.content},"approvals":[{listed}]}}')
 
 
@@ -91,7 +85,3 @@ def _prepared(session: Session, namespace: str, wanted: BaselineRequest) -> tupl
         "labels": wanted.labels,
         "bins": wanted.bins,
     }
-
-
-def _shown(row: Document, marks: list[Mark]) -> str:
-    return extended(row.document, {"position": row.position, "marks": marks_json(marks)})

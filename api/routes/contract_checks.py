@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Final, Literal
 
 from anyio import to_thread
@@ -13,7 +14,8 @@ from starlette.responses import JSONResponse
 from api.asking import QUEUED, ask_for_work
 from api.cancelling import cancel
 from api.dependencies import READING, CurrentActor
-from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_cursor, decode_position, dump, extended, page
+from api.marked_pages import marked_page
+from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_cursor, dump, extended, page
 from api.routes.recording import recorded
 from api.schemas.reading import marks_json
 from api.schemas.work import CheckRequest, work_json
@@ -26,7 +28,7 @@ from models.contracts.targets import find_target
 from models.errors import ContractMoved, FieldProblem, InvalidInput
 from models.fields import Digest, instant_text
 from models.kinds.contracts import ContractName, Outcome
-from models.lineage.marks import Mark, marks_at
+from models.lineage.marks import Mark
 from models.lineage.run_queries import require_run
 from models.work.queue import list_work
 from models.work.states import ENDED, WorkKind
@@ -85,20 +87,14 @@ def get_checks(
             raise InvalidInput(f"/query/state {message}", problems=[FieldProblem("/query/state", message)])
         return _without_result(request, actor, state, limit, after)
     scope = ["contract-checks", actor.namespace, contract, snapshot, outcome]
-    position = decode_position(scope, after)
-    with services_of(request).database.read() as session:
-        rows = list_results(
-            session,
-            actor.namespace,
-            position,
-            limit + 1,
-            contract=contract,
-            snapshot=snapshot,
-            outcome=outcome,
-        )
-        marks = marks_at(session, actor.namespace, [row.position for row in rows])
-    return page(
-        scope, rows, limit, lambda row: (row.position,), lambda row: _line(row, marks.get(row.position, []))
+    return marked_page(
+        request,
+        actor,
+        scope,
+        after,
+        limit,
+        partial(list_results, contract=contract, snapshot=snapshot, outcome=outcome),
+        _line,
     )
 
 

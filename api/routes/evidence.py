@@ -1,19 +1,17 @@
 """Evidence: what somebody ran on an artifact, a checkpoint or a snapshot, and what came of it."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
 from api.dependencies import READING, CurrentActor
-from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_position, extended, page
+from api.marked_pages import marked_document, marked_page
+from api.pages import DEFAULT_LIMIT, PAGE, After, Limit
 from api.routes.recording import appends, record
-from api.schemas.reading import marks_json
-from api.services import services_of
 from models.evaluations.queries import list_evidence
 from models.fields import Digest, Identifier
 from models.kinds.evidence import EvidenceAttested
-from models.lineage.marks import Mark, marks_at
-from models.lineage.queries import Document
 
 router = APIRouter(tags=["evidence"])
 reading = APIRouter(tags=["evidence"], dependencies=READING)
@@ -35,14 +33,12 @@ def get_evidence(
     after: After = None,
 ) -> Response:
     scope = ["evidence", actor.namespace, subject, kind]
-    position = decode_position(scope, after)
-    with services_of(request).database.read() as session:
-        rows = list_evidence(session, actor.namespace, position, limit + 1, subject=subject, kind=kind)
-        marks = marks_at(session, actor.namespace, [row.position for row in rows])
-    return page(
-        scope, rows, limit, lambda row: (row.position,), lambda row: _shown(row, marks.get(row.position, []))
+    return marked_page(
+        request,
+        actor,
+        scope,
+        after,
+        limit,
+        partial(list_evidence, subject=subject, kind=kind),
+        marked_document,
     )
-
-
-def _shown(row: Document, marks: list[Mark]) -> str:
-    return extended(row.document, {"position": row.position, "marks": marks_json(marks)})

@@ -1,7 +1,7 @@
 """Contract checks as pages: did this data keep its contract?"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
@@ -31,7 +31,8 @@ from models.work.states import WorkItem, WorkKind, WorkState
 
 router = APIRouter(include_in_schema=False)
 
-_WITHOUT_RESULT: Final = (WorkState.QUEUED, WorkState.RUNNING, WorkState.FAILED, WorkState.DEAD)
+CAME_TO_NOTHING: Final = (WorkState.FAILED, WorkState.DEAD)
+_WITHOUT_RESULT: Final = (WorkState.QUEUED, WorkState.RUNNING, *CAME_TO_NOTHING)
 _WITHOUT_RESULT_ROWS: Final = 20
 CheckId = Annotated[str, Path(max_length=71)]
 Filter = Annotated[str, Query(max_length=256)]
@@ -114,12 +115,14 @@ def cancel_check(
     return RedirectResponse(links.contract_check(id), SEE_OTHER)
 
 
-def rows_without_result(session: Session, namespace: str) -> list[Row]:
+def rows_without_result(
+    session: Session, namespace: str, states: Sequence[WorkState] = _WITHOUT_RESULT
+) -> list[Row]:
     """Checks that wait, run, or came to nothing: the newest of each state."""
     now = datetime.now(UTC)
     return [
         work_row(item, now)
-        for state in _WITHOUT_RESULT
+        for state in states
         for item in list_work(session, namespace, WorkKind.CONTRACT_CHECK, state, None, _WITHOUT_RESULT_ROWS)
     ]
 

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
 from api.dependencies import READING, CurrentActor
+from api.marked_pages import marked_page
 from api.pages import (
     DEFAULT_LIMIT,
     PAGE,
     After,
     Limit,
     decode_cursor,
-    decode_position,
     dump,
     extended,
     json_response,
@@ -134,16 +134,16 @@ def get_versions(
 ) -> Response:
     """An empty page for a model that isn't known."""
     scope = ["versions", actor.namespace, registry, model]
-    position = decode_position(scope, after)
-    with services_of(request).database.read() as session:
-        rows = list_versions(session, actor.namespace, registry, model, position, limit + 1)
-        marks = marks_at(session, actor.namespace, [row.position for row in rows])
-    return page(
+    return marked_page(
+        request,
+        actor,
         scope,
-        rows,
+        after,
         limit,
-        lambda row: (row.position,),
-        lambda row: _version(row, marks.get(row.position, [])),
+        lambda session, namespace, start, most: list_versions(
+            session, namespace, registry, model, start, most
+        ),
+        _version,
     )
 
 

@@ -1,24 +1,22 @@
 """Reading data contracts: versions, and what they are compiled into."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
+from sqlmodel import Session
 
 from api.dependencies import READING, CurrentActor
+from api.marked_pages import marked_document, marked_page
 from api.pages import (
     DEFAULT_LIMIT,
     JSON,
     PAGE,
     After,
     Limit,
-    decode_cursor,
-    decode_position,
-    extended,
     json_response,
-    page,
 )
 from api.routes.contracts import Name
-from api.schemas.reading import marks_json
 from api.services import services_of
 from models.actor import Actor
 from models.contracts.queries import (
@@ -28,8 +26,7 @@ from models.contracts.queries import (
     list_contract_versions,
     list_contracts,
 )
-from models.lineage.marks import Mark, marks_at
-from models.lineage.queries import Document
+from models.lineage.marks import marks_at
 
 router = APIRouter(tags=["contracts"], dependencies=READING)
 
@@ -42,13 +39,7 @@ def get_contracts(
 ) -> Response:
     """The current version of each, the last published first."""
     scope = ["contracts", actor.namespace]
-    position = decode_position(scope, after)
-    with services_of(request).database.read() as session:
-        rows = list_contracts(session, actor.namespace, position, limit + 1)
-        marks = marks_at(session, actor.namespace, [row.position for row in rows])
-    return page(
-        scope, rows, limit, lambda row: (row.position,), lambda row: _shown(row, marks.get(row.position, []))
-    )
+    return marked_page(request, actor, scope, after, limit, list_contracts, marked_document)
 
 
 @router.get("/v1/contracts/{name}", response_class=Response, summary="The current version of a contract")
@@ -67,14 +58,15 @@ def get_contract_versions(
     name: Name, request: Request, actor: CurrentActor, limit: Limit = DEFAULT_LIMIT, after: After = None
 ) -> Response:
     scope = ["contract-versions", actor.namespace, name]
-    key = decode_cursor(scope, after, int)
-    start = None if key is None else int(key[0])
-    with services_of(request).database.read() as session:
-        get_contract(session, actor.namespace, name)
-        rows = list_contract_versions(session, actor.namespace, name, start, limit + 1)
-        marks = marks_at(session, actor.namespace, [row.position for row in rows])
-    return page(
-        scope, rows, limit, lambda row: (row.version,), lambda row: _shown(row, marks.get(row.position, []))
+
+    def versions(
+        session: Session, namespace: str, start: int | None, most: int
+    ) -> Sequence[PublishedVersion]:
+        get_contract(session, namespace, name)
+        return list_contract_versions(session, namespace, name, start, most)
+
+    return marked_page(
+        request, actor, scope, after, limit, versions, marked_document, number=lambda row: row.version
     )
 
 
@@ -106,11 +98,7 @@ def _one(request: Request, actor: Actor, name: str, version: int | None) -> Resp
     with services_of(request).database.read() as session:
         row = get_contract_version(session, actor.namespace, name, version)
         marks = marks_at(session, actor.namespace, [row.position])
-    return json_response(_shown(row, marks.get(row.position, [])))
-
-
-def _shown(row: Document | PublishedVersion, marks: list[Mark]) -> str:
-    return extended(row.document, {"position": row.position, "marks": marks_json(marks)})
+    return json_response(marked_document(row, marks.get(row.position, [])))
 
 
 def _compiled(request: Request, actor: Actor, name: str, version: int | None) -> Response:

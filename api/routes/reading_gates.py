@@ -1,29 +1,26 @@
 """Reading gates and their policy versions."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from sqlmodel import Session
 
 from api.dependencies import READING, CurrentActor
 from api.keeping import kept_blob
+from api.marked_pages import marked_document, marked_page
 from api.pages import (
     DEFAULT_LIMIT,
     PAGE,
     After,
     Limit,
-    decode_cursor,
-    decode_position,
-    extended,
     json_response,
-    page,
 )
-from api.schemas.reading import marks_json
 from api.services import services_of
 from models.actor import Actor
 from models.gates.queries import PublishedGate, get_gate, get_gate_version, list_gate_versions, list_gates
 from models.kinds.gates import NAME_PATTERN
-from models.lineage.marks import Mark, marks_at
-from models.lineage.queries import Document
+from models.lineage.marks import marks_at
 
 router = APIRouter(tags=["gates"], dependencies=READING)
 
@@ -38,13 +35,7 @@ def get_gates(
 ) -> Response:
     """The current version of each, the last published first."""
     scope = ["gates", actor.namespace]
-    position = decode_position(scope, after)
-    with services_of(request).database.read() as session:
-        rows = list_gates(session, actor.namespace, position, limit + 1)
-        marks = marks_at(session, actor.namespace, [row.position for row in rows])
-    return page(
-        scope, rows, limit, lambda row: (row.position,), lambda row: _shown(row, marks.get(row.position, []))
-    )
+    return marked_page(request, actor, scope, after, limit, list_gates, marked_document)
 
 
 @router.get("/v1/gates/{name}", response_class=Response, summary="The current version of a gate")
@@ -62,14 +53,13 @@ def get_gate_versions(
     name: GatePath, request: Request, actor: CurrentActor, limit: Limit = DEFAULT_LIMIT, after: After = None
 ) -> Response:
     scope = ["gate-versions", actor.namespace, name]
-    key = decode_cursor(scope, after, int)
-    start = None if key is None else int(key[0])
-    with services_of(request).database.read() as session:
-        get_gate(session.connection(), actor.namespace, name)
-        rows = list_gate_versions(session, actor.namespace, name, start, limit + 1)
-        marks = marks_at(session, actor.namespace, [row.position for row in rows])
-    return page(
-        scope, rows, limit, lambda row: (row.version,), lambda row: _shown(row, marks.get(row.position, []))
+
+    def versions(session: Session, namespace: str, start: int | None, most: int) -> Sequence[PublishedGate]:
+        get_gate(session.connection(), namespace, name)
+        return list_gate_versions(session, namespace, name, start, most)
+
+    return marked_page(
+        request, actor, scope, after, limit, versions, marked_document, number=lambda row: row.version
     )
 
 
@@ -94,8 +84,4 @@ def _one(request: Request, actor: Actor, name: str, version: int | None, raw: in
             headers={"X-Policy-Digest": row.digest},
             media_type="text/plain; charset=utf-8",
         )
-    return json_response(_shown(row, marks.get(row.position, [])))
-
-
-def _shown(row: Document | PublishedGate, marks: list[Mark]) -> str:
-    return extended(row.document, {"position": row.position, "marks": marks_json(marks)})
+    return json_response(marked_document(row, marks.get(row.position, [])))

@@ -37,7 +37,9 @@ from models.work.leases import (
     set_request,
 )
 from models.work.queue import get_work, held, may_claim
+from models.work.roots import note_roots, roots_to_note
 from models.work.states import ENDED, LEASE_SECONDS, WorkKind
+from models.work.verifications import require_latest
 
 router = APIRouter(tags=["work"])
 reading = APIRouter(tags=["work"], dependencies=READING)
@@ -60,6 +62,7 @@ async def claim(request: Request) -> Response:
     """The oldest work of these kinds whose data lies under one of these roots, with all that it needs. Work whose
     lease ended is taken over."""
     services, actor, wanted = await _told(request, Claim)
+    await to_thread.run_sync(_note_roots, services, actor, wanted)
     found = await wait_for(request, actor, lambda: _claimed(services, actor, wanted), wanted.wait_seconds)
     return Response(status_code=204) if found is None else json_response(found)
 
@@ -124,6 +127,18 @@ async def _told(request: Request, model: type[V]) -> tuple[Services, Actor, V]:
     return services, actor, read_fact(parse_json(await request.body()), model)
 
 
+def _note_roots(services: Services, actor: Actor, wanted: Claim) -> None:
+    """That somebody verifies checkpoints under these roots: new ones are then queued without being asked for."""
+    if WorkKind.CHECKPOINT_VERIFICATION not in wanted.kinds:
+        return
+    now = datetime.now(UTC)
+    with services.database.read() as session:
+        new = roots_to_note(session.connection(), actor.namespace, wanted.roots, now)
+    if new:
+        with services.database.connection() as connection:
+            note_roots(connection, actor.namespace, new, now)
+
+
 def _claimed(services: Services, actor: Actor, wanted: Claim) -> str | None:
     """The answer to a claim; each transaction is short, and the suite is read outside of them."""
     while True:
@@ -172,7 +187,10 @@ def _answer(found: Claimed, inputs: str) -> str:
 
 
 def _with_inputs(services: Services, actor: Actor, found: Claimed) -> tuple[Claimed, str]:
-    """Raises NotFound, ContractMoved, AttemptNotClosed."""
+    """Raises NotFound, ContractMoved, AttemptNotClosed, Conflict."""
+    if found.kind == WorkKind.CHECKPOINT_VERIFICATION:
+        with services.database.read() as session:
+            require_latest(session, actor.namespace, json.loads(found.request))
     if found.kind == WorkKind.STATISTICS:
         return _with_evaluations(services, actor, found)
     return found, _inputs(services, actor, found) if found.kind == WorkKind.CONTRACT_CHECK else "{}"

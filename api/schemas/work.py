@@ -84,6 +84,20 @@ class BaselineRequest(Target):
         return self
 
 
+class VerificationRequest(Value):
+    """A checkpoint that a worker is to look at; where it lies is said here or was recorded with it."""
+
+    checkpoint: Digest
+    root: Identifier | None = None
+    path: DataPath | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.root is None) != (self.path is None):
+            raise ValueError("`root` and `path` go together; give both or neither")
+        return self
+
+
 Lease = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="the token that the claim answered")]
 
 

@@ -3,34 +3,28 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from api.web.words import Word
+from api.web.words import Word, by_code
 
-VERDICTS: Final[Mapping[str, Word]] = {
-    word.code: word
-    for word in (
-        Word("blocked", "May not ship", "bad"),
-        Word("break_glass", "Break-glass", "bad"),
-        Word("review_required", "Needs review", "open"),
-        Word("passed", "May ship", "good"),
-    )
-}
+VERDICTS: Final = by_code(
+    Word("blocked", "May not ship", "bad"),
+    Word("break_glass", "Break-glass", "bad"),
+    Word("review_required", "Needs review", "open"),
+    Word("passed", "May ship", "good"),
+)
 """Worst first."""
 
 SHADOW: Final = Word("shadow", "Trial run", "open")
 
-RESULTS: Final[Mapping[str, Word]] = {
-    word.code: word
-    for word in (
-        Word("failed", "Failed", "bad"),
-        Word("no_value", "No value", "broken"),
-        Word("stale", "Stale", "broken"),
-        Word("inconclusive", "Inconclusive", "open"),
-        Word("needs_review", "Needs review", "open"),
-        Word("waived", "Waived", "busy"),
-        Word("cleared", "Cleared by review", "good"),
-        Word("passed", "Passed", "good"),
-    )
-}
+RESULTS: Final = by_code(
+    Word("failed", "Failed", "bad"),
+    Word("no_value", "No value", "broken"),
+    Word("stale", "Stale", "broken"),
+    Word("inconclusive", "Inconclusive", "open"),
+    Word("needs_review", "Needs review", "open"),
+    Word("waived", "Waived", "busy"),
+    Word("cleared", "Cleared by review", "good"),
+    Word("passed", "Passed", "good"),
+)
 """Worst first. What has no value is not passed."""
 
 EFFECTS: Final[Mapping[str, str]] = {

@@ -56,7 +56,36 @@ def blob(digest: str) -> str:
 
 
 def run(run_id: str) -> str:
+    return f"/runs/{_part(run_id)}"
+
+
+def run_document(run_id: str) -> str:
     return f"/v1/runs/{_part(run_id)}"
+
+
+def run_lineage(run_id: str) -> str:
+    return f"/v1/runs/{_part(run_id)}/lineage"
+
+
+def runs(**filters: str | None) -> str:
+    return _with_query("/runs", filters)
+
+
+def slos(**filters: str | None) -> str:
+    return _with_query("/slo", filters)
+
+
+def slo(name: str, **filters: str | None) -> str:
+    return _with_query(f"/slo/{_part(name)}", filters)
+
+
+def slo_window(name: str, id: str) -> str:
+    """`id` is what follows the SLO's name in the window's."""
+    return f"/slo/{_part(name)}/windows/{'/'.join(map(_part, id.split('/')))}"
+
+
+def slo_definition(name: str, version: int) -> str:
+    return _with_query(f"/v1/slos/{_part(name)}/versions/{version}", {"raw": "1"})
 
 
 def ingredient(digest: str) -> str:

@@ -14,28 +14,26 @@ class Word:
     tone: str
 
 
-OUTCOMES: Final[Mapping[str, Word]] = {
-    word.code: word
-    for word in (
-        Word("failed", "Failed", "bad"),
-        Word("error", "Error", "broken"),
-        Word("not_evaluated", "Not evaluated", "open"),
-        Word("passed", "Passed", "good"),
-    )
-}
+def by_code(*words: Word) -> Mapping[str, Word]:
+    return {word.code: word for word in words}
+
+
+OUTCOMES: Final = by_code(
+    Word("failed", "Failed", "bad"),
+    Word("error", "Error", "broken"),
+    Word("not_evaluated", "Not evaluated", "open"),
+    Word("passed", "Passed", "good"),
+)
 """Worst first. What was not evaluated is not passed."""
 
-STATES: Final[Mapping[str, Word]] = {
-    word.code: word
-    for word in (
-        Word("dead", "Given up", "broken"),
-        Word("failed", "Broke off", "broken"),
-        Word("cancelled", "Cancelled", "open"),
-        Word("running", "Running", "busy"),
-        Word("queued", "Waiting", "busy"),
-        Word("done", "Done", "good"),
-    )
-}
+STATES: Final = by_code(
+    Word("dead", "Given up", "broken"),
+    Word("failed", "Broke off", "broken"),
+    Word("cancelled", "Cancelled", "open"),
+    Word("running", "Running", "busy"),
+    Word("queued", "Waiting", "busy"),
+    Word("done", "Done", "good"),
+)
 
 _CHECKS: Final[Mapping[str, str]] = {
     "expect_schema_to_match": "columns, types and nullability",
@@ -104,3 +102,13 @@ def bytes_in_words(value: int) -> str:
     return (
         f"{value} bytes" if unit == "bytes" else f"{size:.3g} {unit}" if size < 1000 else f"{size:.0f} {unit}"
     )
+
+
+def duration_in_words(seconds: float) -> str:
+    """The largest unit that fits and the next one: "31 min", "2 h 5 min", "3 d 4 h"; below a minute "34 s"."""
+    left = int(seconds)
+    for name, size, below, below_size in (("d", 86400, "h", 3600), ("h", 3600, "min", 60)):
+        if left >= size:
+            rest = left % size // below_size
+            return f"{left // size:,} {name} {rest} {below}" if rest else f"{left // size:,} {name}"
+    return f"{left // 60} min" if left >= 60 else f"{left} s"

@@ -72,6 +72,8 @@ def _run(
 ) -> Answer:
     if task["kind"] == "statistics":
         return _statistics(task, descriptors, progress)
+    if task["kind"] == "checkpoint":
+        return _checkpoint(task, descriptors, progress)
     from gates.contracts.engine.baselines import make_baseline
     from gates.contracts.engine.opened import Limits, OpenFile
     from gates.contracts.engine.running import run_checks
@@ -107,6 +109,16 @@ def _statistics(task: Task, descriptors: Sequence[int], progress: Callable[[int,
         for file, fd in zip(task["files"], descriptors, strict=True)
     }
     return make_statistics(task["inputs"], blobs, progress)
+
+
+def _checkpoint(task: Task, descriptors: Sequence[int], progress: Callable[[int, int, str], None]) -> Answer:
+    from gates.checkpoints.loading import load_checkpoint
+    from gates.checkpoints.verdict import OpenFile
+
+    files = [
+        OpenFile(file["path"], fd, file["size"]) for file, fd in zip(task["files"], descriptors, strict=True)
+    ]
+    return load_checkpoint(files, progress)
 
 
 def _shut_in(folder: str) -> None:

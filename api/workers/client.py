@@ -7,13 +7,13 @@ A client is for one thread at a time. No redirects, no proxies of the environmen
 import http.client
 import json
 import ssl
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from email.utils import parsedate_to_datetime
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
+
+from api.workers.answers import Json, ServiceAway, read_answer
 
 CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 30.0
@@ -22,33 +22,6 @@ RENEW_SECONDS: Final = 10.0
 """A renewal that takes longer is better asked again: the lease lasts a minute."""
 MAX_ANSWER_BYTES: Final = 64 * 2**20
 BLOCK_BYTES: Final = 2**20
-MAX_RETRY_AFTER: Final = 300.0
-_BUSY: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
-
-Json = Any
-"""What json.loads gives; it is looked at where it is used."""
-
-
-class ServiceAway(Exception):
-    """The service could not be asked, or can't answer now: ask again, after `retry_after` seconds when it says so."""
-
-    def __init__(self, reason: str, retry_after: float | None = None) -> None:
-        super().__init__(reason)
-        self.retry_after = retry_after
-
-
-class Refused(Exception):
-    """The service answered, and the answer is no: another try would be answered the same."""
-
-    def __init__(self, status: int, code: str, detail: str) -> None:
-        super().__init__(f"{detail} ({status} {code})")
-        self.status = status
-        self.code = code
-        self.detail = detail
-
-    @property
-    def is_about_the_key(self) -> bool:
-        return self.status in (401, 403)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +119,7 @@ class ServiceClient:
                     "GET", path, b"", self._headers("application/octet-stream"), READ_SECONDS
                 )
                 if response.status != 200:
-                    _read(response, response.read(MAX_ANSWER_BYTES))
+                    read_answer(response, response.read(MAX_ANSWER_BYTES))
                     raise ServiceAway(f"it answers {response.status} without the blob")
             except (OSError, http.client.HTTPException) as error:
                 raise self._away(error) from error
@@ -182,7 +155,7 @@ class ServiceClient:
             raise self._away(error) from error
         if response.will_close:
             self.close()
-        return _read(response, data)
+        return read_answer(response, data)
 
     def _send(
         self, method: str, path: str, body: bytes, headers: Mapping[str, str], seconds: float
@@ -232,34 +205,3 @@ class ServiceClient:
             connection = http.client.HTTPConnection(self._host, self._port, timeout=CONNECT_SECONDS)
         connection.connect()
         return connection
-
-
-def _read(response: http.client.HTTPResponse, data: bytes) -> Json:
-    status = response.status
-    found: Json = None
-    if data and "json" in (response.getheader("Content-Type") or ""):
-        try:
-            found = json.loads(data)
-        except ValueError:
-            raise ServiceAway(f"its answer {status} is cut or no JSON") from None
-    if 200 <= status < 300:
-        return found
-    problem = found if isinstance(found, dict) else {}
-    detail = str(problem.get("detail") or f"it answers {status}")[:500]
-    if status in _BUSY:
-        raise ServiceAway(detail, _retry_after(response.getheader("Retry-After")))
-    if 300 <= status < 400:
-        detail = "it sends to another address; give --url that one"
-    raise Refused(status, str(problem.get("code") or "unknown"), detail)
-
-
-def _retry_after(text: str | None) -> float | None:
-    """Seconds of a Retry-After header: a number or an HTTP date (RFC 9110 section 10.2.3)."""
-    if text is None:
-        return None
-    if text.strip().isdigit():
-        return min(float(text), MAX_RETRY_AFTER)
-    try:
-        return min(max(parsedate_to_datetime(text).timestamp() - time.time(), 0.0), MAX_RETRY_AFTER)
-    except (ValueError, OverflowError):
-        return None

@@ -52,8 +52,11 @@ class Data:
 
 
 @contextmanager
-def opened_data(settings: WorkerSettings, root: str, path: str, folder: Path, watch: Watch) -> Iterator[Data]:
-    """The data, hashed now, and once more when the block ends well. Raises WorkFailed, and what `watch` raises."""
+def opened_files(
+    settings: WorkerSettings, root: str, path: str, folder: Path, watch: Watch
+) -> Iterator[list[HashedFile]]:
+    """The file at `path` or all below it, hashed now, and once more when the block ends well. Raises WorkFailed, and
+    what `watch` raises."""
     target = settings.roots.get(root)
     if target is None:
         raise WorkFailed(
@@ -68,12 +71,19 @@ def opened_data(settings: WorkerSettings, root: str, path: str, folder: Path, wa
         total = sum(file.state.size for file in files)
         try:
             hashed = hash_opened(files, _Counter(watch, total, "hashing", watch.require_wanted).add)
-            format, read = rows_of(hashed)
-            yield Data(root, path, format, hashed, read)
+            yield hashed
             # Also of a check that was ended at its time limit the bytes are to be known.
             require_unchanged(hashed, _Counter(watch, total, "hashing again", watch.require_held).add)
         except OSError as error:
             raise WorkFailed(DATA_REFUSED, f"the data can't be read: {error.strerror}", retry=True) from error
+
+
+@contextmanager
+def opened_data(settings: WorkerSettings, root: str, path: str, folder: Path, watch: Watch) -> Iterator[Data]:
+    """The same as data of a check. Raises WorkFailed also for files that are none."""
+    with opened_files(settings, root, path, folder, watch) as hashed:
+        format, read = rows_of(hashed)
+        yield Data(root, path, format, hashed, read)
 
 
 def rows_of(files: Sequence[HashedFile]) -> tuple[str, list[HashedFile]]:

@@ -28,6 +28,13 @@ class WorkFailed(Exception):
         self.retry = retry
 
 
+class DataMissing(WorkFailed):
+    """What was asked for is not where it should be."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(DATA_REFUSED, message)
+
+
 class WorkDropped(Exception):
     """The work is no longer this worker's: it was cancelled, or its lease went to another. Nothing is to be
     answered."""

@@ -7,7 +7,8 @@ from typing import Final
 
 import structlog
 
-from api.workers.client import Claim, Progress, Refused, ServiceAway, ServiceClient
+from api.workers.answers import Refused, ServiceAway
+from api.workers.client import Claim, Progress, ServiceClient
 from api.workers.failures import TIME_LIMIT, WORKER_STOPPED, WorkDropped, WorkFailed
 
 RENEW_SECONDS: Final = 2.0

@@ -10,13 +10,15 @@ from typing import Any, Final
 
 import structlog
 
+from api.workers.answers import Refused, ServiceAway
 from api.workers.checks import perform
-from api.workers.client import Claim, Refused, ServiceAway, ServiceClient
+from api.workers.client import Claim, ServiceClient
 from api.workers.failures import RESULT_REFUSED, WORK_REFUSED, WorkDropped, WorkFailed
 from api.workers.lease import Lease, Stopping
 from api.workers.results import fitted, fitted_statistics
 from api.workers.settings import WorkerSettings
 from api.workers.statistics import measure
+from api.workers.verifying import verify
 from models.work.states import WorkKind
 
 KINDS: Final = tuple(str(kind) for kind in WorkKind)
@@ -120,6 +122,8 @@ class Slot(threading.Thread):
             return _error(failed), failed.code
 
     def _result(self, claim: Claim, lease: Lease) -> dict[str, Any]:
+        if claim.kind == WorkKind.CHECKPOINT_VERIFICATION:
+            return verify(claim, self._settings, self._base, lease)
         if claim.kind != WorkKind.STATISTICS:
             return perform(claim, self._settings, self._base, lease)
         with closing(ServiceClient(self._settings.url, self._token)) as fetching:

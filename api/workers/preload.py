@@ -9,6 +9,7 @@ import threading
 
 from tqdm.auto import tqdm
 
+import gates.checkpoints.loading
 import gates.statistics.running  # noqa: F401 - scikit-learn and scipy, for the children
 from gates.contracts.engine.warming import warm_up
 

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from api.workers.failures import DATA_REFUSED, DATA_UNREADABLE, WorkFailed
+from api.workers.failures import DATA_REFUSED, DATA_UNREADABLE, DataMissing, WorkFailed
 from api.workers.files import OpenedFile, close_all, state_of
 from api.workers.settings import is_url
 from shipworthy.formats.manifest import ManifestError, validate_path
@@ -146,7 +146,7 @@ def _open_node(folder: int, name: str, shown: str) -> int:
     try:
         node = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except FileNotFoundError:
-        raise _refused(f"there is no {shown} below the root; correct the path") from None
+        raise DataMissing(f"there is no {shown} below the root; correct the path") from None
     except OSError as error:
         raise WorkFailed(DATA_UNREADABLE, f"{shown} can't be opened: {error.strerror}") from error
     mode = os.fstat(node).st_mode

@@ -13,6 +13,7 @@ from api.workers.folders import private_base, private_folder
 from api.workers.lease import Stopping
 from api.workers.limits import limits_of
 from api.workers.loop import Slot
+from api.workers.reconciling import Reconciler
 from api.workers.settings import WorkerSettings
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -35,9 +36,13 @@ def block_signals() -> None:
 class Worker:
     """One worker; `run` returns the exit code of its process: 0 when it was told to end, 1 when it could not go on."""
 
-    def __init__(self, settings: WorkerSettings, token: str) -> None:
+    def __init__(
+        self, settings: WorkerSettings, token: str, registry_authorization: str | None = None
+    ) -> None:
+        """`registry_authorization` is the header for the MLflow server of the settings."""
         self._settings = settings
         self._token = token
+        self._registry_authorization = registry_authorization
         self._stopping = Stopping(settings.grace_seconds)
 
     def stop(self) -> None:
@@ -67,6 +72,8 @@ class Worker:
             ]
             for slot in slots:
                 slot.start()
+            if self._settings.mlflow_uri:
+                Reconciler(self._settings, self._token, self._registry_authorization, self._stopping).start()
             self._watch(slots)
         troubles = {slot.trouble for slot in slots if slot.trouble}
         for trouble in troubles:

@@ -2,17 +2,29 @@
 
 import importlib.util
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from models.errors import StartRefused
+from models.fields import IDENTIFIER_PATTERN
+from shipworthy.errors import UsageError
+from shipworthy.registries.mlflow_address import check_address
 
 GIBIBYTE: Final = 2**30
-PACKAGES: Final = ("great_expectations", "duckdb", "duckdb_sqlalchemy", "pyarrow", "scipy", "sklearn")
+PACKAGES: Final = (
+    "great_expectations",
+    "duckdb",
+    "duckdb_sqlalchemy",
+    "httpx",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+)
 """What the extra `worker` installs."""
 
 _SIZE: Final = re.compile(r"([1-9][0-9]{0,5})\s*(MiB|GiB|MB|GB|M|G)", re.IGNORECASE | re.ASCII)
@@ -20,6 +32,7 @@ _FACTORS: Final = {"mib": 2**20, "m": 2**20, "gib": GIBIBYTE, "g": GIBIBYTE, "mb
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,5})([smh])", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
+_DAY_SECONDS: Final = 86_400
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*(::|://)", re.IGNORECASE | re.ASCII)
 
 
@@ -28,6 +41,8 @@ class WorkerSettings:
     """`roots` maps a name to an absolute folder or an fsspec URL. `memory_bytes`, `time_seconds` and `threads`
     are for one check; `slots` checks run at a time. `claim_seconds` is how long one call waits for work, so
     also the longest that an idle worker takes to stop; `grace_seconds` is what running checks get to finish then.
+    `mlflow_uri` "" means that no registry is reconciled; else it is called `registry` and looked at with a pause of
+    `reconcile_seconds`.
     """
 
     url: str
@@ -41,6 +56,9 @@ class WorkerSettings:
     grace_seconds: int = 20
     embedded: bool = False
     log_level: str = "info"
+    mlflow_uri: str = ""
+    registry: str = "default"
+    reconcile_seconds: int = 60
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -115,6 +133,29 @@ def check_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise StartRefused(f"--url {url[:200]!r} is no address; write http://HOST:8470 or https://HOST")
     return url.rstrip("/")
+
+
+def with_registry(settings: WorkerSettings, environ: Mapping[str, str] = os.environ) -> WorkerSettings:
+    """The settings, and the registry that the environment names, if any. StartRefused names the variable that can't
+    be taken."""
+    uri = environ.get("SHIPWORTHY_MLFLOW_URI", "").strip()
+    if not uri:
+        return settings
+    try:
+        uri = check_address(uri, "SHIPWORTHY_MLFLOW_URI")
+    except UsageError as error:
+        raise StartRefused(str(error)) from None
+    name = environ.get("SHIPWORTHY_REGISTRY", "").strip() or settings.registry
+    if re.fullmatch(IDENTIFIER_PATTERN, name) is None:
+        raise StartRefused(
+            f"SHIPWORTHY_REGISTRY {name[:80]!r} is no name; write letters, digits and ._/:@- after the first"
+        )
+    pause = environ.get("SHIPWORTHY_RECONCILE_SECONDS", "").strip() or str(settings.reconcile_seconds)
+    if not (pause.isascii() and pause.isdecimal() and 1 <= int(pause) <= _DAY_SECONDS):
+        raise StartRefused(
+            f"SHIPWORTHY_RECONCILE_SECONDS {pause[:80]!r} is no pause; write seconds, from 1 to {_DAY_SECONDS}"
+        )
+    return replace(settings, mlflow_uri=uri, registry=name, reconcile_seconds=int(pause))
 
 
 def missing_packages() -> list[str]:

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, cast
 
-from api.workers.failures import DATA_CHANGED, DATA_REFUSED, DATA_UNREADABLE, WorkDropped, WorkFailed
+from api.workers.failures import (
+    DATA_CHANGED,
+    DATA_REFUSED,
+    DATA_UNREADABLE,
+    DataMissing,
+    WorkDropped,
+    WorkFailed,
+)
 from api.workers.files import OpenedFile, close_all, state_of
 from api.workers.roots import Seen, check_path
 from shipworthy.formats.manifest import ManifestError, validate_path
@@ -140,7 +147,7 @@ def _objects(system: FileSystem, top: str, path: str, go_on: Callable[[], None])
     try:
         info = system.info(top)
     except FileNotFoundError:
-        raise WorkFailed(DATA_REFUSED, f"there is no {path} below the root; correct the path") from None
+        raise DataMissing(f"there is no {path} below the root; correct the path") from None
     if info.get("type") != "directory":
         return [_object(path.rpartition("/")[2], top, info)]
     found = []

@@ -10,8 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from api.workers.answers import Refused, ServiceAway
 from api.workers.children import Watch, run_child
-from api.workers.client import Claim, Refused, ServiceAway, ServiceClient
+from api.workers.client import Claim, ServiceClient
 from api.workers.failures import DATA_CHANGED, DATA_REFUSED, DATA_UNREADABLE, ENDED_BY_ITS_DATA, WorkFailed
 from api.workers.folders import private_folder
 from api.workers.limits import limits_of

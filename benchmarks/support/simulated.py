@@ -19,7 +19,8 @@ from gates.statistics.measured import Values
 from gates.statistics.measuring import point_estimates
 from gates.statistics.resampled import resampled
 from gates.statistics.resampling import Plan
-from tests.gates.release.scenes import HEAD, NOW, make_facts, policy_text
+from tests.gates.release.passing import NOW, make_facts
+from tests.gates.release.policies import HEAD, policy_text
 
 Body = dict[str, Any]
 Draw = np.random.Generator

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
 from gates.release.context import Context
 from gates.release.criteria.base import MetricCriterion
@@ -14,13 +14,10 @@ from gates.release.numbers import Unusable
 from gates.release.policy import JudgedCriterion, Policy
 from gates.release.results import CriterionResult, Finding, Inputs
 from gates.release.sentences import verdict_sentence
-from gates.release.texts import day
 from gates.release.unblocking import unblocking_sentences
-from gates.release.waivers import ActiveWaiver, active_waivers
+from gates.release.waivers import active_waivers, waived
 from shipworthy.formats.decision_rule import OUTCOMES, Verdict, is_clearable, verdict
 from shipworthy.formats.times import format_instant
-
-_WAIVABLE: Final = frozenset({"failed", "inconclusive", "error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +68,9 @@ def evaluate(policy: Policy, facts: Facts | Malformed | Mapping[str, object], no
         results = tuple(_result(each, _error(refusal or _unreadable(known))) for each in policy.criteria)
         return _decision(policy, results, (), None, now)
     context = Context(policy.name, policy.version, policy.to, policy.protocol, known, now)
-    waivers = active_waivers(policy.document.waivers, context)
-    judged = _waived(
-        policy, [_judged(each, context) for each in policy.criteria if _is_judged(each)], waivers
-    )
+    rule = policy.document.waivers
+    waivers = active_waivers(rule, context)
+    judged = waived(rule, [_judged(each, context) for each in policy.criteria if _is_judged(each)], waivers)
     triggers = _triggers(context, judged)
     in_use = [waivers[result.id] for result in judged if result.waiver is not None]
     grantors = {owner for waiver in in_use for owner in waiver.owners}
@@ -139,28 +135,6 @@ def _judged(criterion: JudgedCriterion, context: Context) -> CriterionResult:
         if isinstance(criterion, MetricCriterion) and statistics is not None:
             finding = replace(finding, inputs=context.statistics_inputs(statistics))
     return _result(criterion, finding)
-
-
-def _waived(
-    policy: Policy, results: Sequence[CriterionResult], waivers: Mapping[str, ActiveWaiver]
-) -> list[CriterionResult]:
-    """Applies waivers in the order of the policy, to as many criteria as one decision may waive."""
-    rule = policy.document.waivers
-    left = 0 if rule is None else rule.max_per_decision
-    applied = []
-    for result in results:
-        waiver = waivers.get(result.id)
-        # What the facts as a whole or the budget refuse is no matter of this criterion alone.
-        can_be = result.outcome in _WAIVABLE and result.state not in ("refused", "budget_spent")
-        if waiver is not None and can_be and left > 0:
-            left -= 1
-            inputs = (*result.finding.inputs, *(("waiver", record) for record in waiver.records))
-            ends = (*result.finding.good_until, waiver.expires_at)
-            sentence = f"Waived until {day(waiver.expires_at)}: {result.finding.sentence}"
-            finding = replace(result.finding, sentence=sentence, inputs=inputs, good_until=ends)
-            result = replace(result, waiver=waiver.record, finding=finding)
-        applied.append(result)
-    return applied
 
 
 def _triggers(context: Context, results: Sequence[CriterionResult]) -> tuple[Trigger, ...]:

@@ -79,7 +79,7 @@ class TrainingRun(Part):
 
 class Incumbent(Part):
     artifact: Digest | None
-    how: Literal["promotion", "decision", "none"]
+    how: Literal["promotion", "observed", "decision", "none"]
     record: Digest | None
 
 

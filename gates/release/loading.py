@@ -98,12 +98,12 @@ def _pointer(value: Json, location: tuple[int | str, ...]) -> str:
     member keeps its name."""
     pointer = ""
     for index, part in enumerate(location):
+        if index == 2 and location[0] == "criteria":
+            continue
         if isinstance(value, dict) and part in value:
             value = value[str(part)]
         elif isinstance(value, list) and isinstance(part, int) and part < len(value):
             value = value[part]
-        elif index < len(location) - 1 or part in KINDS:
-            continue
         pointer = child(pointer, part)
     return pointer
 

@@ -1,16 +1,20 @@
-"""Waivers, and the one function that says whether a waiver or a review counts now."""
+"""Waivers, what they change, and the one function that says whether a waiver or a review counts now."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from gates.release.context import Context
 from gates.release.facts import Review, Waiver
+from gates.release.results import CriterionResult
+from gates.release.texts import day
 from gates.release.values import Duration, Identifier, Items, PolicyPart
+
+_WAIVABLE: Final = frozenset({"failed", "inconclusive", "error"})
 
 
 class WaiverRule(PolicyPart):
@@ -87,3 +91,24 @@ def _complete(waivers: Sequence[Waiver]) -> ActiveWaiver:
         owners=frozenset(each.owner for each in waivers if each.owner is not None),
         expires_at=min(each.expires_at for each in waivers),
     )
+
+
+def waived(
+    rule: WaiverRule | None, results: Sequence[CriterionResult], waivers: Mapping[str, ActiveWaiver]
+) -> list[CriterionResult]:
+    """Applies waivers in the order of the results, to as many criteria as one decision may waive."""
+    left = 0 if rule is None else rule.max_per_decision
+    applied = []
+    for result in results:
+        waiver = waivers.get(result.id)
+        # What the facts as a whole or the budget refuse is no matter of this criterion alone.
+        can_be = result.outcome in _WAIVABLE and result.state not in ("refused", "budget_spent")
+        if waiver is not None and can_be and left > 0:
+            left -= 1
+            inputs = (*result.finding.inputs, *(("waiver", record) for record in waiver.records))
+            ends = (*result.finding.good_until, waiver.expires_at)
+            sentence = f"Waived until {day(waiver.expires_at)}: {result.finding.sentence}"
+            finding = replace(result.finding, sentence=sentence, inputs=inputs, good_until=ends)
+            result = replace(result, waiver=waiver.record, finding=finding)
+        applied.append(result)
+    return applied

@@ -577,6 +577,323 @@ CREATE TABLE break_glass (
 --
 CREATE INDEX ix_break_glass_artifact_namespace_position ON break_glass (artifact, namespace, position);
 --
+CREATE TABLE release_target (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    registry_name VARCHAR(256) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    target VARCHAR(256) COLLATE "C" NOT NULL,
+    how VARCHAR(16) COLLATE "C",
+    version VARCHAR(128) COLLATE "C",
+    artifact VARCHAR(71) COLLATE "C",
+    decision VARCHAR(71) COLLATE "C",
+    record VARCHAR(71) COLLATE "C",
+    since TIMESTAMP WITH TIME ZONE,
+    before_version VARCHAR(128) COLLATE "C",
+    before_artifact VARCHAR(71) COLLATE "C",
+    open_grant VARCHAR(71) COLLATE "C",
+    open_until TIMESTAMP WITH TIME ZONE,
+    demotion VARCHAR(71) COLLATE "C",
+    demotion_until TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_release_target PRIMARY KEY (namespace, registry_name, model, target)
+);
+--
+CREATE TABLE promotion_grant (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    registry_name VARCHAR(256) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    target VARCHAR(256) COLLATE "C" NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    settled_by VARCHAR(71) COLLATE "C",
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_promotion_grant PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_promotion_grant_unsettled ON promotion_grant (namespace, position) WHERE settled_by IS NULL;
+--
+CREATE TABLE promotion (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    state VARCHAR(32) COLLATE "C" NOT NULL,
+    registry_name VARCHAR(256) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    target VARCHAR(256) COLLATE "C" NOT NULL,
+    version VARCHAR(128) COLLATE "C",
+    artifact VARCHAR(71) COLLATE "C",
+    moved INTEGER NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_promotion PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_promotion_artifact_namespace_position ON promotion (artifact, namespace, position);
+--
+CREATE INDEX ix_promotion_model_namespace_position ON promotion (model, namespace, position);
+--
+CREATE INDEX ix_promotion_moves ON promotion (model, namespace, registry_name, target, moved, position);
+--
+CREATE INDEX ix_promotion_namespace_position ON promotion (namespace, position);
+--
+CREATE INDEX ix_promotion_namespace_state_position ON promotion (namespace, state, position);
+--
+CREATE TABLE released_version (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    registry_name VARCHAR(256) COLLATE "C" NOT NULL,
+    model VARCHAR(256) COLLATE "C" NOT NULL,
+    version VARCHAR(128) COLLATE "C" NOT NULL,
+    artifact VARCHAR(71) COLLATE "C" NOT NULL,
+    run_id VARCHAR(256) COLLATE "C",
+    source VARCHAR(2048) COLLATE "C",
+    targets TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_released_version PRIMARY KEY (namespace, registry_name, model, version, artifact)
+);
+--
+CREATE INDEX ix_released_version_namespace_position ON released_version (namespace, position);
+--
+CREATE TABLE reconciliation (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    registry_name VARCHAR(256) COLLATE "C" NOT NULL,
+    report VARCHAR(71) COLLATE "C" NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_reconciliation PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_reconciliation_namespace_registry_name_position ON reconciliation (namespace, registry_name, position);
+--
+CREATE TABLE reconciler_sign (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    registry_name VARCHAR(256) COLLATE "C" NOT NULL,
+    seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_reconciler_sign PRIMARY KEY (namespace, registry_name)
+);
+--
+CREATE TABLE slo (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    name VARCHAR(128) COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    document_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    team VARCHAR(256) COLLATE "C" NOT NULL,
+    objective VARCHAR(256) COLLATE "C" NOT NULL,
+    expected_until TIMESTAMP WITH TIME ZONE,
+    first_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_slo PRIMARY KEY (namespace, name)
+);
+--
+CREATE INDEX ix_slo_namespace_position ON slo (namespace, position);
+--
+CREATE TABLE slo_version (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    name VARCHAR(128) COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    document_digest VARCHAR(71) COLLATE "C" NOT NULL,
+    published_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    definition TEXT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_slo_version PRIMARY KEY (namespace, name, version)
+);
+--
+CREATE INDEX ix_slo_version_namespace_published_at ON slo_version (namespace, published_at);
+--
+CREATE TABLE slo_window (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    id VARCHAR(640) COLLATE "C" NOT NULL,
+    slo VARCHAR(128) COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    opens_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    deadline_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    due_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    deadline_local VARCHAR(256) COLLATE "C" NOT NULL,
+    day VARCHAR(10) COLLATE "C" NOT NULL,
+    interval_start TIMESTAMP WITH TIME ZONE,
+    interval_end TIMESTAMP WITH TIME ZONE,
+    holidays VARCHAR(256) COLLATE "C",
+    tzdata VARCHAR(256) COLLATE "C",
+    run_id VARCHAR(36) COLLATE "C",
+    about VARCHAR(71) COLLATE "C",
+    backfilled INTEGER NOT NULL,
+    status VARCHAR(16) COLLATE "C" NOT NULL,
+    reason VARCHAR(16) COLLATE "C",
+    predicted INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    good BIGINT NOT NULL,
+    bad BIGINT NOT NULL,
+    unsure BIGINT NOT NULL,
+    look_at TIMESTAMP WITH TIME ZONE,
+    expected VARCHAR(71) COLLATE "C" NOT NULL,
+    expected_position BIGINT NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_slo_window PRIMARY KEY (namespace, id)
+);
+--
+CREATE INDEX ix_slo_window_about ON slo_window (about, namespace) WHERE about IS NOT NULL;
+--
+CREATE INDEX ix_slo_window_look_at ON slo_window (look_at) WHERE look_at IS NOT NULL;
+--
+CREATE INDEX ix_slo_window_missed ON slo_window (namespace, slo, deadline_at) WHERE status IN ('breached', 'unknown');
+--
+CREATE INDEX ix_slo_window_namespace_interval_start ON slo_window (namespace, interval_start);
+--
+CREATE INDEX ix_slo_window_namespace_slo_deadline_at ON slo_window (namespace, slo, deadline_at);
+--
+CREATE INDEX ix_slo_window_revised ON slo_window (namespace, slo, deadline_at) WHERE revision > 1;
+--
+CREATE INDEX ix_slo_window_run_id ON slo_window (run_id, namespace) WHERE run_id IS NOT NULL;
+--
+CREATE TABLE slo_window_revision (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    window_id VARCHAR(640) COLLATE "C" NOT NULL,
+    slo VARCHAR(128) COLLATE "C" NOT NULL,
+    revision INTEGER NOT NULL,
+    status VARCHAR(16) COLLATE "C" NOT NULL,
+    predicted INTEGER NOT NULL,
+    restated INTEGER NOT NULL,
+    good BIGINT NOT NULL,
+    bad BIGINT NOT NULL,
+    unsure BIGINT NOT NULL,
+    recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_slo_window_revision PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_slo_window_revision_namespace_slo_position ON slo_window_revision (namespace, slo, position);
+--
+CREATE INDEX ix_slo_window_revision_window_id_namespace_revision ON slo_window_revision (window_id, namespace, revision);
+--
+CREATE TABLE slo_month (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    id VARCHAR(160) COLLATE "C" NOT NULL,
+    slo VARCHAR(128) COLLATE "C" NOT NULL,
+    month VARCHAR(7) COLLATE "C" NOT NULL,
+    pending BIGINT NOT NULL,
+    predicted BIGINT NOT NULL,
+    met BIGINT NOT NULL,
+    met_in_grace BIGINT NOT NULL,
+    breached BIGINT NOT NULL,
+    unknown BIGINT NOT NULL,
+    excluded BIGINT NOT NULL,
+    good BIGINT NOT NULL,
+    bad BIGINT NOT NULL,
+    unsure BIGINT NOT NULL,
+    CONSTRAINT pk_slo_month PRIMARY KEY (namespace, id)
+);
+--
+CREATE INDEX ix_slo_month_namespace_slo_month ON slo_month (namespace, slo, month);
+--
+CREATE TABLE slo_exclusion (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    slo VARCHAR(128) COLLATE "C" NOT NULL,
+    starts_at TIMESTAMP WITH TIME ZONE,
+    ends_at TIMESTAMP WITH TIME ZONE,
+    windows TEXT,
+    retroactive INTEGER NOT NULL,
+    owner VARCHAR(64) COLLATE "C" NOT NULL,
+    recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_slo_exclusion PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_slo_exclusion_namespace_slo_position ON slo_exclusion (namespace, slo, position);
+--
+CREATE TABLE run_timing (
+    run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    job_namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    job_name VARCHAR(512) COLLATE "C" NOT NULL,
+    team VARCHAR(256) COLLATE "C",
+    priority VARCHAR(256) COLLATE "C",
+    state VARCHAR(16) COLLATE "C" NOT NULL,
+    queued_at TIMESTAMP WITH TIME ZONE,
+    started_at TIMESTAMP WITH TIME ZONE,
+    ended_at TIMESTAMP WITH TIME ZONE,
+    interval_start TIMESTAMP WITH TIME ZONE,
+    interval_end TIMESTAMP WITH TIME ZONE,
+    continues VARCHAR(36) COLLATE "C",
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_run_timing PRIMARY KEY (run_id, namespace)
+);
+--
+CREATE INDEX ix_run_timing_continues ON run_timing (continues, namespace) WHERE continues IS NOT NULL;
+--
+CREATE INDEX ix_run_timing_interval ON run_timing (namespace, interval_end) WHERE interval_end IS NOT NULL;
+--
+CREATE INDEX ix_run_timing_queued ON run_timing (namespace, queued_at) WHERE queued_at IS NOT NULL;
+--
+CREATE TABLE run_end (
+    run_id VARCHAR(36) COLLATE "C" NOT NULL,
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    attempt INTEGER NOT NULL,
+    ended_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    state VARCHAR(16) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_run_end PRIMARY KEY (run_id, namespace, attempt, ended_at, state)
+);
+--
+CREATE TABLE snapshot_interval (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    dataset_namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    dataset_name VARCHAR(512) COLLATE "C" NOT NULL,
+    interval_start TIMESTAMP WITH TIME ZONE NOT NULL,
+    interval_end TIMESTAMP WITH TIME ZONE NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_snapshot_interval PRIMARY KEY (namespace, digest)
+);
+--
+CREATE INDEX ix_snapshot_interval_namespace_interval_end ON snapshot_interval (namespace, interval_end);
+--
+CREATE INDEX ix_snapshot_interval_position ON snapshot_interval (position);
+--
+CREATE TABLE evaluation_report (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    record VARCHAR(71) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    retain_until TIMESTAMP WITH TIME ZONE NOT NULL,
+    recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_evaluation_report PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_evaluation_report_namespace_retain_until ON evaluation_report (namespace, retain_until);
+--
+CREATE TABLE source_life (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    source VARCHAR(256) COLLATE "C" NOT NULL,
+    began_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    last_seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    alive_until TIMESTAMP WITH TIME ZONE NOT NULL,
+    interval_seconds INTEGER NOT NULL,
+    CONSTRAINT pk_source_life PRIMARY KEY (namespace, source, began_at)
+);
+--
+CREATE TABLE tick_lease (
+    name VARCHAR(64) COLLATE "C" NOT NULL,
+    holder VARCHAR(64) COLLATE "C" NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    cursor BIGINT NOT NULL,
+    done_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_tick_lease PRIMARY KEY (name)
+);
+--
 CREATE TABLE work (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
     id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -607,6 +924,13 @@ CREATE TABLE work (
 CREATE INDEX ix_work_namespace_kind_state_created_at_id ON work (namespace, kind, state, created_at, id);
 --
 CREATE INDEX ix_work_open ON work (namespace, created_at, id) WHERE state IN ('queued', 'running');
+--
+CREATE TABLE worker_root (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    root VARCHAR(256) COLLATE "C" NOT NULL,
+    seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_worker_root PRIMARY KEY (namespace, root)
+);
 --
 CREATE FUNCTION shipworthy_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

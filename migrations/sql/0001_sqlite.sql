@@ -577,6 +577,323 @@ CREATE TABLE break_glass (
 --
 CREATE INDEX ix_break_glass_artifact_namespace_position ON break_glass (artifact, namespace, position);
 --
+CREATE TABLE release_target (
+    namespace VARCHAR(256) NOT NULL,
+    registry_name VARCHAR(256) NOT NULL,
+    model VARCHAR(256) NOT NULL,
+    target VARCHAR(256) NOT NULL,
+    how VARCHAR(16),
+    version VARCHAR(128),
+    artifact VARCHAR(71),
+    decision VARCHAR(71),
+    record VARCHAR(71),
+    since VARCHAR(26),
+    before_version VARCHAR(128),
+    before_artifact VARCHAR(71),
+    open_grant VARCHAR(71),
+    open_until VARCHAR(26),
+    demotion VARCHAR(71),
+    demotion_until VARCHAR(26),
+    CONSTRAINT pk_release_target PRIMARY KEY (namespace, registry_name, model, target)
+);
+--
+CREATE TABLE promotion_grant (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    registry_name VARCHAR(256) NOT NULL,
+    model VARCHAR(256) NOT NULL,
+    target VARCHAR(256) NOT NULL,
+    expires_at VARCHAR(26) NOT NULL,
+    settled_by VARCHAR(71),
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_promotion_grant PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_promotion_grant_unsettled ON promotion_grant (namespace, position) WHERE settled_by IS NULL;
+--
+CREATE TABLE promotion (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    state VARCHAR(32) NOT NULL,
+    registry_name VARCHAR(256) NOT NULL,
+    model VARCHAR(256) NOT NULL,
+    target VARCHAR(256) NOT NULL,
+    version VARCHAR(128),
+    artifact VARCHAR(71),
+    moved INTEGER NOT NULL,
+    at VARCHAR(26) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_promotion PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_promotion_artifact_namespace_position ON promotion (artifact, namespace, position);
+--
+CREATE INDEX ix_promotion_model_namespace_position ON promotion (model, namespace, position);
+--
+CREATE INDEX ix_promotion_moves ON promotion (model, namespace, registry_name, target, moved, position);
+--
+CREATE INDEX ix_promotion_namespace_position ON promotion (namespace, position);
+--
+CREATE INDEX ix_promotion_namespace_state_position ON promotion (namespace, state, position);
+--
+CREATE TABLE released_version (
+    namespace VARCHAR(256) NOT NULL,
+    registry_name VARCHAR(256) NOT NULL,
+    model VARCHAR(256) NOT NULL,
+    version VARCHAR(128) NOT NULL,
+    artifact VARCHAR(71) NOT NULL,
+    run_id VARCHAR(256),
+    source VARCHAR(2048),
+    targets TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_released_version PRIMARY KEY (namespace, registry_name, model, version, artifact)
+);
+--
+CREATE INDEX ix_released_version_namespace_position ON released_version (namespace, position);
+--
+CREATE TABLE reconciliation (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    registry_name VARCHAR(256) NOT NULL,
+    report VARCHAR(71) NOT NULL,
+    at VARCHAR(26) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_reconciliation PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_reconciliation_namespace_registry_name_position ON reconciliation (namespace, registry_name, position);
+--
+CREATE TABLE reconciler_sign (
+    namespace VARCHAR(256) NOT NULL,
+    registry_name VARCHAR(256) NOT NULL,
+    seen_at VARCHAR(26) NOT NULL,
+    CONSTRAINT pk_reconciler_sign PRIMARY KEY (namespace, registry_name)
+);
+--
+CREATE TABLE slo (
+    namespace VARCHAR(256) NOT NULL,
+    name VARCHAR(128) NOT NULL,
+    version INTEGER NOT NULL,
+    document_digest VARCHAR(71) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    team VARCHAR(256) NOT NULL,
+    objective VARCHAR(256) NOT NULL,
+    expected_until VARCHAR(26),
+    first_at VARCHAR(26) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_slo PRIMARY KEY (namespace, name)
+);
+--
+CREATE INDEX ix_slo_namespace_position ON slo (namespace, position);
+--
+CREATE TABLE slo_version (
+    namespace VARCHAR(256) NOT NULL,
+    name VARCHAR(128) NOT NULL,
+    version INTEGER NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    document_digest VARCHAR(71) NOT NULL,
+    published_at VARCHAR(26) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    position BIGINT NOT NULL,
+    definition TEXT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_slo_version PRIMARY KEY (namespace, name, version)
+);
+--
+CREATE INDEX ix_slo_version_namespace_published_at ON slo_version (namespace, published_at);
+--
+CREATE TABLE slo_window (
+    namespace VARCHAR(256) NOT NULL,
+    id VARCHAR(640) NOT NULL,
+    slo VARCHAR(128) NOT NULL,
+    version INTEGER NOT NULL,
+    opens_at VARCHAR(26) NOT NULL,
+    deadline_at VARCHAR(26) NOT NULL,
+    due_at VARCHAR(26) NOT NULL,
+    deadline_local VARCHAR(256) NOT NULL,
+    day VARCHAR(10) NOT NULL,
+    interval_start VARCHAR(26),
+    interval_end VARCHAR(26),
+    holidays VARCHAR(256),
+    tzdata VARCHAR(256),
+    run_id VARCHAR(36),
+    about VARCHAR(71),
+    backfilled INTEGER NOT NULL,
+    status VARCHAR(16) NOT NULL,
+    reason VARCHAR(16),
+    predicted INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    good BIGINT NOT NULL,
+    bad BIGINT NOT NULL,
+    unsure BIGINT NOT NULL,
+    look_at VARCHAR(26),
+    expected VARCHAR(71) NOT NULL,
+    expected_position BIGINT NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_slo_window PRIMARY KEY (namespace, id)
+);
+--
+CREATE INDEX ix_slo_window_about ON slo_window (about, namespace) WHERE about IS NOT NULL;
+--
+CREATE INDEX ix_slo_window_look_at ON slo_window (look_at) WHERE look_at IS NOT NULL;
+--
+CREATE INDEX ix_slo_window_missed ON slo_window (namespace, slo, deadline_at) WHERE status IN ('breached', 'unknown');
+--
+CREATE INDEX ix_slo_window_namespace_interval_start ON slo_window (namespace, interval_start);
+--
+CREATE INDEX ix_slo_window_namespace_slo_deadline_at ON slo_window (namespace, slo, deadline_at);
+--
+CREATE INDEX ix_slo_window_revised ON slo_window (namespace, slo, deadline_at) WHERE revision > 1;
+--
+CREATE INDEX ix_slo_window_run_id ON slo_window (run_id, namespace) WHERE run_id IS NOT NULL;
+--
+CREATE TABLE slo_window_revision (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    window_id VARCHAR(640) NOT NULL,
+    slo VARCHAR(128) NOT NULL,
+    revision INTEGER NOT NULL,
+    status VARCHAR(16) NOT NULL,
+    predicted INTEGER NOT NULL,
+    restated INTEGER NOT NULL,
+    good BIGINT NOT NULL,
+    bad BIGINT NOT NULL,
+    unsure BIGINT NOT NULL,
+    recorded_at VARCHAR(26) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_slo_window_revision PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_slo_window_revision_namespace_slo_position ON slo_window_revision (namespace, slo, position);
+--
+CREATE INDEX ix_slo_window_revision_window_id_namespace_revision ON slo_window_revision (window_id, namespace, revision);
+--
+CREATE TABLE slo_month (
+    namespace VARCHAR(256) NOT NULL,
+    id VARCHAR(160) NOT NULL,
+    slo VARCHAR(128) NOT NULL,
+    month VARCHAR(7) NOT NULL,
+    pending BIGINT NOT NULL,
+    predicted BIGINT NOT NULL,
+    met BIGINT NOT NULL,
+    met_in_grace BIGINT NOT NULL,
+    breached BIGINT NOT NULL,
+    unknown BIGINT NOT NULL,
+    excluded BIGINT NOT NULL,
+    good BIGINT NOT NULL,
+    bad BIGINT NOT NULL,
+    unsure BIGINT NOT NULL,
+    CONSTRAINT pk_slo_month PRIMARY KEY (namespace, id)
+);
+--
+CREATE INDEX ix_slo_month_namespace_slo_month ON slo_month (namespace, slo, month);
+--
+CREATE TABLE slo_exclusion (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    slo VARCHAR(128) NOT NULL,
+    starts_at VARCHAR(26),
+    ends_at VARCHAR(26),
+    windows TEXT,
+    retroactive INTEGER NOT NULL,
+    owner VARCHAR(64) NOT NULL,
+    recorded_at VARCHAR(26) NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_slo_exclusion PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_slo_exclusion_namespace_slo_position ON slo_exclusion (namespace, slo, position);
+--
+CREATE TABLE run_timing (
+    run_id VARCHAR(36) NOT NULL,
+    namespace VARCHAR(256) NOT NULL,
+    job_namespace VARCHAR(256) NOT NULL,
+    job_name VARCHAR(512) NOT NULL,
+    team VARCHAR(256),
+    priority VARCHAR(256),
+    state VARCHAR(16) NOT NULL,
+    queued_at VARCHAR(26),
+    started_at VARCHAR(26),
+    ended_at VARCHAR(26),
+    interval_start VARCHAR(26),
+    interval_end VARCHAR(26),
+    continues VARCHAR(36),
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_run_timing PRIMARY KEY (run_id, namespace)
+);
+--
+CREATE INDEX ix_run_timing_continues ON run_timing (continues, namespace) WHERE continues IS NOT NULL;
+--
+CREATE INDEX ix_run_timing_interval ON run_timing (namespace, interval_end) WHERE interval_end IS NOT NULL;
+--
+CREATE INDEX ix_run_timing_queued ON run_timing (namespace, queued_at) WHERE queued_at IS NOT NULL;
+--
+CREATE TABLE run_end (
+    run_id VARCHAR(36) NOT NULL,
+    namespace VARCHAR(256) NOT NULL,
+    attempt INTEGER NOT NULL,
+    ended_at VARCHAR(26) NOT NULL,
+    state VARCHAR(16) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    recorded_at VARCHAR(26) NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_run_end PRIMARY KEY (run_id, namespace, attempt, ended_at, state)
+);
+--
+CREATE TABLE snapshot_interval (
+    namespace VARCHAR(256) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    dataset_namespace VARCHAR(256) NOT NULL,
+    dataset_name VARCHAR(512) NOT NULL,
+    interval_start VARCHAR(26) NOT NULL,
+    interval_end VARCHAR(26) NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_snapshot_interval PRIMARY KEY (namespace, digest)
+);
+--
+CREATE INDEX ix_snapshot_interval_namespace_interval_end ON snapshot_interval (namespace, interval_end);
+--
+CREATE INDEX ix_snapshot_interval_position ON snapshot_interval (position);
+--
+CREATE TABLE evaluation_report (
+    namespace VARCHAR(256) NOT NULL,
+    record VARCHAR(71) NOT NULL,
+    digest VARCHAR(71) NOT NULL,
+    retain_until VARCHAR(26) NOT NULL,
+    recorded_at VARCHAR(26) NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_evaluation_report PRIMARY KEY (namespace, record)
+);
+--
+CREATE INDEX ix_evaluation_report_namespace_retain_until ON evaluation_report (namespace, retain_until);
+--
+CREATE TABLE source_life (
+    namespace VARCHAR(256) NOT NULL,
+    source VARCHAR(256) NOT NULL,
+    began_at VARCHAR(26) NOT NULL,
+    last_seen_at VARCHAR(26) NOT NULL,
+    alive_until VARCHAR(26) NOT NULL,
+    interval_seconds INTEGER NOT NULL,
+    CONSTRAINT pk_source_life PRIMARY KEY (namespace, source, began_at)
+);
+--
+CREATE TABLE tick_lease (
+    name VARCHAR(64) NOT NULL,
+    holder VARCHAR(64) NOT NULL,
+    expires_at VARCHAR(26) NOT NULL,
+    cursor BIGINT NOT NULL,
+    done_at VARCHAR(26),
+    CONSTRAINT pk_tick_lease PRIMARY KEY (name)
+);
+--
 CREATE TABLE work (
     namespace VARCHAR(256) NOT NULL,
     id VARCHAR(36) NOT NULL,
@@ -607,6 +924,13 @@ CREATE TABLE work (
 CREATE INDEX ix_work_namespace_kind_state_created_at_id ON work (namespace, kind, state, created_at, id);
 --
 CREATE INDEX ix_work_open ON work (namespace, created_at, id) WHERE state IN ('queued', 'running');
+--
+CREATE TABLE worker_root (
+    namespace VARCHAR(256) NOT NULL,
+    root VARCHAR(256) NOT NULL,
+    seen_at VARCHAR(26) NOT NULL,
+    CONSTRAINT pk_worker_root PRIMARY KEY (namespace, root)
+);
 --
 CREATE TRIGGER record_no_update BEFORE UPDATE ON record
 BEGIN

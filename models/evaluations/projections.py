@@ -11,6 +11,7 @@ from models.kinds.statistics import Statistics
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage import projections as lineage
+from models.lineage.product_rows import document_of
 from models.lineage.tables import Evaluation
 
 OPEN: Final = "open"
@@ -92,7 +93,7 @@ def attempts_extended(workspace: Workspace, entry: Entry) -> None:
             "owner": entry.owner,
             "reason": fact.reason,
             "position": entry.position,
-            "document": lineage.document_of(entry),
+            "document": document_of(entry),
         },
         new=True,
     )
@@ -143,7 +144,7 @@ def evidence_attested(workspace: Workspace, entry: Entry) -> None:
             "evidence_level": entry.level,
             "position": entry.position,
             "recorded_at": entry.recorded_at,
-            "document": lineage.document_of(entry),
+            "document": document_of(entry),
         },
         new=True,
     )

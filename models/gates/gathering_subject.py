@@ -55,6 +55,10 @@ _VERIFIED: Final = (
     ") AS looked WHERE NOT EXISTS (SELECT 1 FROM revocation said WHERE said.namespace = :namespace "
     "AND said.revoked = looked.record AND said.effect = 'revoked') ORDER BY position DESC LIMIT 1"
 )
+_HELD: Final = (
+    "SELECT how, artifact, record, before_artifact FROM release_target WHERE namespace = :namespace "
+    "AND registry_name = :registry AND model = :model AND target = :target"
+)
 _BEFORE: Final = (
     "SELECT artifact, record FROM gate_decision WHERE namespace = :namespace AND model = :model "
     "AND target = :target AND mode = 'enforce' AND verdict IN ('passed', 'break_glass') AND artifact <> :artifact "
@@ -235,8 +239,14 @@ def _snapshots(connection: Connection, namespace: str, digests: list[str]) -> di
 
 
 def _incumbent(connection: Connection, asked: Asked) -> JsonObject:
-    """The artifact that the target had before: the last one that a decision let through."""
+    """What the target holds by what was promoted, or seen there; else the last artifact that a decision let through.
+    Of what it holds itself the incumbent is what it replaced."""
     target = asked.protocol.incumbent or asked.target
+    held = read(connection, _HELD, asked.namespace, registry=asked.registry, model=asked.model, target=target)
+    for row in held:
+        artifact = row.before_artifact if row.artifact == asked.artifact else row.artifact
+        if artifact not in (None, asked.artifact):
+            return {"artifact": artifact, "how": row.how or "promotion", "record": row.record}
     before = read(
         connection, _BEFORE, asked.namespace, model=asked.model, target=target, artifact=asked.artifact
     )

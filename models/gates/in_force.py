@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 from pydantic import ValidationError
@@ -84,18 +84,30 @@ _STANDING: Final = (
 )
 
 
+Obstacle = Literal["no_gate", "undecided", "not_passed", "lapsed", "fallen"]
+"""Why a pass may not be used. `lapsed`: its time, that of an approval or waiver in it, or its policy version is past;
+`fallen`: what it rests on was taken back, or did not pass later."""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """`decision` is the newest enforced one, whether it may be used or not; `missing` says what would have to be done,
-    and is empty exactly when it may. `gate` stands before the target now."""
+    and is empty exactly when it may. `obstacles` are the kinds of these. `gate` stands before the target now."""
 
     decision: StoredDecision | None
     gate: CurrentGate | None
     missing: tuple[str, ...]
+    obstacles: tuple[Obstacle, ...] = ()
 
     @property
     def is_active(self) -> bool:
         return not self.missing
+
+    @property
+    def has_only_lapsed(self) -> bool:
+        """Whether nothing but time and newer policies stands in the way of what a gate let pass."""
+        is_of_gate = self.decision is not None and self.decision.type == "gate"
+        return is_of_gate and set(self.obstacles) == {"lapsed"}
 
 
 def standing(
@@ -108,8 +120,11 @@ def standing(
     gate = next((_gate(row, model, target) for row in found["gate"]), None)
     decision = next((_decision(connection, row, model, target, artifact) for row in found["decision"]), None)
     if decision is None:
-        return Standing(None, gate, (_undecided(gate, model, target),))
-    return Standing(decision, gate, tuple(_missing(gate, decision, found, now)))
+        return Standing(None, gate, (_undecided(gate, model, target),), (_without_decision(gate),))
+    missing = tuple(_missing(gate, decision, found, now))
+    return Standing(
+        decision, gate, tuple(sentence for _, sentence in missing), tuple(kind for kind, _ in missing)
+    )
 
 
 def _gate(row: Any, model: str, target: str) -> CurrentGate:  # noqa: ANN401 - a row of _STANDING
@@ -152,6 +167,10 @@ def why(found: Standing) -> str:
     )
 
 
+def _without_decision(gate: CurrentGate | None) -> Obstacle:
+    return "no_gate" if gate is None else "undecided"
+
+
 def _undecided(gate: CurrentGate | None, model: str, target: str) -> str:
     if gate is None:
         return (
@@ -163,34 +182,44 @@ def _undecided(gate: CurrentGate | None, model: str, target: str) -> str:
 
 def _missing(
     gate: CurrentGate | None, decision: StoredDecision, found: Mapping[str, Iterable[Any]], now: datetime
-) -> Iterable[str]:
+) -> Iterable[tuple[Obstacle, str]]:
     again = "decide again with POST /v1/gates/{name}/decisions"
     predicate: Mapping[str, Any] = orjson.loads(decision.document)
     if decision.verdict not in ("passed", "break_glass"):
-        yield f"The latest decision is {decision.verdict.replace('_', ' ')}: {predicate['sentence']}"
-        yield from predicate["unblocks"]
+        yield (
+            "not_passed",
+            f"The latest decision is {decision.verdict.replace('_', ' ')}: {predicate['sentence']}",
+        )
+        yield from (("not_passed", sentence) for sentence in predicate["unblocks"])
     if decision.valid_until is None or now >= decision.valid_until:
         ended = instant_text(decision.valid_until)
-        yield f"The decision could be used until {ended}, and that time is over; {again}."
+        yield "lapsed", f"The decision could be used until {ended}, and that time is over; {again}."
     yield from _changed_gate(gate, decision)
     for row in found["taken back"]:
-        yield f"The {row.three} record {row.one} that it rests on was {row.two} since; replace it, then {again}."
+        yield (
+            "fallen",
+            f"The {row.three} record {row.one} that it rests on was {row.two} since; replace it, then {again}.",
+        )
     for row in found["key"]:
-        yield f"Key {row.one}, whose evidence it rests on, was revoked; have it made again with another, then {again}."
+        yield (
+            "fallen",
+            f"Key {row.one}, whose evidence it rests on, was revoked; have it made again with another, then {again}.",
+        )
     for row in found["later"]:
-        yield f"A later {row.one}, record {row.two}, did not pass; look at it, then {again}."
-    yield from _expired(predicate, now)
+        yield "fallen", f"A later {row.one}, record {row.two}, did not pass; look at it, then {again}."
+    yield from (("lapsed", sentence) for sentence in _expired(predicate, now))
 
 
-def _changed_gate(gate: CurrentGate | None, decision: StoredDecision) -> Iterable[str]:
+def _changed_gate(gate: CurrentGate | None, decision: StoredDecision) -> Iterable[tuple[Obstacle, str]]:
     if decision.type == "break_glass":
         return
     if gate is None:
-        yield _undecided(None, decision.model, decision.target)
+        yield "no_gate", _undecided(None, decision.model, decision.target)
     elif (gate.name, gate.version) != (decision.gate, decision.gate_version):
         yield (
+            "lapsed",
             f"It was decided by version {decision.gate_version} of gate {decision.gate}; version {gate.version} of "
-            f"{gate.name} stands there now: decide again with POST /v1/gates/{gate.name}/decisions."
+            f"{gate.name} stands there now: decide again with POST /v1/gates/{gate.name}/decisions.",
         )
 
 

@@ -6,24 +6,20 @@ Asked under the log lock, so that no revocation can come between the question an
 from collections.abc import Iterable
 from typing import Final, cast
 
-from models.contracts.tables import ContractCheck
 from models.errors import GateClosed
-from models.evaluations.tables import Evidence
 from models.gates.in_force import standing, why
-from models.gates.tables import Gate, GateDecision, Review
+from models.gates.settling import is_settling
+from models.gates.tables import Gate
 from models.kinds.facts import ModelVersionFact
 from models.ledger.drafts import Draft
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
-from models.lineage.tables import CheckpointVerification, Revocation
 
 REGISTRATION: Final = "registration"
 _FLAG: Final = "gate before registration"
 _GATED: Final = (
     f"SELECT model FROM gate WHERE namespace = :namespace AND model IN :keys AND target = '{REGISTRATION}'"
 )
-_SETTLING: Final = (Gate, GateDecision, Review, Revocation, Evidence, ContractCheck, CheckpointVerification)
-"""What the same batch may have changed of the answer, where no query sees it yet."""
 
 
 def load_registrations(workspace: Workspace, drafts: Iterable[Draft]) -> None:
@@ -41,7 +37,7 @@ def check_registration(workspace: Workspace, entry: Entry) -> None:
     )
     if not is_pending and (_FLAG, entry.namespace, fact.model) not in workspace.flags:
         return
-    if any(row["namespace"] == entry.namespace for table in _SETTLING for row in workspace.pending(table)):
+    if is_settling(workspace, entry.namespace, REGISTRATION, fact.artifact):
         raise GateClosed(
             f"a gate stands before the registration of model {fact.model}, and what it decides on changes at this "
             "moment; send the version again"

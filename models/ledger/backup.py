@@ -36,7 +36,9 @@ from models.ledger.rebuild import PROJECTIONS
 from models.ledger.schema import latest_revision, require_current
 from models.ledger.tables import Disclosure, Record, TreeHead, TreeNode
 from models.lineage.tables import RunProgress
-from models.work.tables import Work
+from models.promotions.tables import ReconcilerSign
+from models.slo.tables import SourceLife, TickLease
+from models.work.tables import Work, WorkerRoot
 from shipworthy.formats.times import format_instant
 
 TABLES: Final[tuple[type[Table], ...]] = (
@@ -47,8 +49,12 @@ TABLES: Final[tuple[type[Table], ...]] = (
     ApiKey,
     EndedSession,
     *PROJECTIONS,
+    ReconcilerSign,
     RunProgress,
+    SourceLife,
+    TickLease,
     Work,
+    WorkerRoot,
 )
 _FETCH_ROWS: Final = 500
 _BLOB: Final = re.compile(r"[0-9a-f]{64}/[0-9a-f]{2}/[0-9a-f]{64}")

@@ -22,8 +22,8 @@ from models.ledger.head import Head, write_head
 from models.ledger.tables import Record, TreeNode
 from models.ledger.workspace import KnownRecord, Workspace
 from models.lineage.identities import changed_content
-from models.lineage.projections import write_views
 from models.lineage.rules import RULES
+from models.lineage.run_rows import write_views
 from shipworthy.formats.log_entry import leaf_entry
 from shipworthy.formats.merkle import leaf_hash
 

@@ -20,7 +20,7 @@ from shipworthy.formats.jcs import CanonicalizationError, JsonValue, canonicaliz
 from shipworthy.formats.times import format_instant
 
 if TYPE_CHECKING:
-    from models.kinds.registry import Kind
+    from models.kinds.kind import Kind
     from models.ledger.workspace import Workspace
 
 MAX_RECORD_BYTES: Final = 256 * 1024

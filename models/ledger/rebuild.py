@@ -18,8 +18,10 @@ from models.ledger.schema import require_current
 from models.ledger.workspace import Workspace
 from models.ledger.writer import LOG_LOCK
 from models.lineage import tables
-from models.lineage.projections import view_of, write_views
 from models.lineage.rules import RULES
+from models.lineage.run_rows import view_of, write_views
+from models.promotions import tables as promotion_tables
+from models.slo import tables as slo_tables
 from shipworthy.formats.canonical_json import parse_canonical
 
 PROJECTIONS: Final[tuple[type[Table], ...]] = (
@@ -51,6 +53,21 @@ PROJECTIONS: Final[tuple[type[Table], ...]] = (
     gate_tables.Review,
     gate_tables.Waiver,
     gate_tables.BreakGlass,
+    promotion_tables.ReleaseTarget,
+    promotion_tables.PromotionGrant,
+    promotion_tables.PromotionEvent,
+    promotion_tables.ReleasedVersion,
+    promotion_tables.Reconciliation,
+    slo_tables.Slo,
+    slo_tables.SloVersion,
+    slo_tables.SloWindow,
+    slo_tables.SloWindowRevision,
+    slo_tables.SloMonth,
+    slo_tables.SloExclusion,
+    slo_tables.RunTiming,
+    slo_tables.RunEnd,
+    slo_tables.SnapshotInterval,
+    slo_tables.EvaluationReport,
 )
 """Every table that holds nothing but what the records say."""
 

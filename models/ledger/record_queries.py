@@ -1,9 +1,10 @@
 """Reading records: the canonical bytes of one, the history of a subject, and where the log keeps what."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from sqlmodel import Session, col
 
 from models.errors import NotFound
@@ -73,6 +74,12 @@ def list_records(
     if after is not None:
         statement = statement.where(col(Record.position) < after)
     return [RecordLine(*row) for row in session.connection().execute(statement)]
+
+
+def records_named(connection: Connection, namespace: str, digests: Collection[str]) -> dict[str, RecordLine]:
+    """Those of these records that the namespace has, by digest."""
+    statement = select(*_LINE).where(col(Record.namespace) == namespace, col(Record.digest).in_(digests))
+    return {row[0]: RecordLine(*row) for row in connection.execute(statement)} if digests else {}
 
 
 def get_leaf(session: Session, namespace: str, digest: str) -> Leaf:

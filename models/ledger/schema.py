@@ -24,6 +24,8 @@ from models.gates import tables as gate_tables
 from models.keys import tables as key_tables
 from models.ledger.tables import Record, TreeHead, TreeNode
 from models.lineage import tables as lineage_tables
+from models.promotions import tables as promotion_tables
+from models.slo import tables as slo_tables
 from models.work import tables as work_tables
 
 TABLE_MODULES: Final = (
@@ -32,6 +34,8 @@ TABLE_MODULES: Final = (
     contract_tables,
     evaluation_tables,
     gate_tables,
+    promotion_tables,
+    slo_tables,
     work_tables,
 )
 """Imported so that `metadata` knows every table, whoever asks for grants."""

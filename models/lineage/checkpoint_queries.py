@@ -1,6 +1,8 @@
 """Reading checkpoints: who saved one, who looked at it, and what follows for its level."""
 
 import json
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +50,22 @@ def get_savers(session: Session, namespace: str, digest: str, limit: int) -> lis
     return saved
 
 
+def list_saved(session: Session, namespace: str, run_id: str, limit: int) -> list[Saved]:
+    """What a run saved, the furthest step first."""
+    statement = (
+        select(
+            col(Checkpoint.position),
+            col(Checkpoint.document),
+            col(Checkpoint.level),
+            col(Checkpoint.trained_until),
+        )
+        .where(col(Checkpoint.namespace) == namespace, col(Checkpoint.run_id) == run_id)
+        .order_by(col(Checkpoint.step).desc(), col(Checkpoint.position).desc())
+        .limit(limit)
+    )
+    return [_saved(row) for row in session.connection().execute(statement)]
+
+
 def _saved(row: Any) -> Saved:  # noqa: ANN401 - a row of the statement above
     document = json.loads(row.document)
     completed = document.get("save_completed_at") or document.get("save_started_at")
@@ -63,8 +81,16 @@ def latest_verifications(session: Session, namespace: str, digest: str) -> list[
 
     At most 30 rows (5 levels × 2 outcomes × 3 evidence levels), however often a checkpoint was checked.
     """
+    return verifications_of(session, namespace, [digest]).get(digest, [])
+
+
+def verifications_of(
+    session: Session, namespace: str, digests: Collection[str]
+) -> Mapping[str, list[Verdict]]:
+    """The same for several checkpoints, by digest."""
     statement = (
         select(
+            col(CheckpointVerification.checkpoint),
             col(CheckpointVerification.level),
             col(CheckpointVerification.outcome),
             func.max(col(CheckpointVerification.checked_at)),
@@ -72,7 +98,7 @@ def latest_verifications(session: Session, namespace: str, digest: str) -> list[
         )
         .where(
             col(CheckpointVerification.namespace) == namespace,
-            col(CheckpointVerification.checkpoint) == digest,
+            col(CheckpointVerification.checkpoint).in_(list(digests)),
             not_(
                 exists().where(
                     col(Revocation.namespace) == namespace,
@@ -82,16 +108,19 @@ def latest_verifications(session: Session, namespace: str, digest: str) -> list[
             ),
         )
         .group_by(
+            col(CheckpointVerification.checkpoint),
             col(CheckpointVerification.level),
             col(CheckpointVerification.outcome),
             col(CheckpointVerification.evidence_level),
         )
-        .limit(30)
+        .limit(30 * len(digests))
     )
-    return [
-        Verdict(CheckpointLevel(level), outcome == "passed", checked_at, evidence_level)
-        for level, outcome, checked_at, evidence_level in session.connection().execute(statement)
-    ]
+    found: dict[str, list[Verdict]] = defaultdict(list)
+    for checkpoint, level, outcome, checked_at, evidence in (
+        session.connection().execute(statement) if digests else ()
+    ):
+        found[checkpoint].append(Verdict(CheckpointLevel(level), outcome == "passed", checked_at, evidence))
+    return found
 
 
 def list_verifications(

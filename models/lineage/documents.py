@@ -8,7 +8,7 @@ import orjson
 from sqlalchemy import Connection
 
 from models.fields import instant_text
-from models.kinds.registry import model_subject
+from models.kinds.table_lineage import model_subject
 from models.lineage.history import view_as_of
 from models.lineage.question import NOW, Question
 from models.lineage.run_state import present_state

@@ -14,7 +14,8 @@ from models.errors import Conflict, ModelVersionTaken
 from models.fields import Value
 from models.kinds import facts
 from models.kinds.evaluations import EvaluationAttempted, EvaluationCompleted
-from models.kinds.registry import KINDS, model_subject
+from models.kinds.registry import KINDS
+from models.kinds.table_lineage import model_subject
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage import tables

@@ -58,6 +58,17 @@ def list_versions(
     return [VersionLine(*row) for row in session.connection().execute(statement)]
 
 
+def versions_of_run(session: Session, namespace: str, run_id: str, limit: int) -> list[VersionLine]:
+    """Versions bound to artifacts of a run, newest first."""
+    statement = (
+        select(*_VERSION)
+        .where(col(ModelVersion.run_id) == run_id, col(ModelVersion.namespace) == namespace)
+        .order_by(col(ModelVersion.position).desc())
+        .limit(limit)
+    )
+    return [VersionLine(*row) for row in session.connection().execute(statement)]
+
+
 def get_version(session: Session, namespace: str, registry: str, model: str, version: str) -> VersionLine:
     """Raises NotFound."""
     statement = select(*_VERSION).where(

@@ -27,7 +27,13 @@ from models.lineage.identities import (
 )
 from models.lineage.made_of import changed_identity
 from models.lineage.manifest import check_may_change, check_may_seal
+from models.lineage.run_rows import view_of
 from models.lineage.tables import Run
+from models.promotions import projections as promotion_projections
+from models.promotions import rules as promotion_rules
+from models.slo import projections as slo_projections
+from models.slo import rules as slo_rules
+from models.work.verifications import load_roots, queue_verification
 
 
 def _load_nothing(workspace: Workspace, drafts: Iterable[Draft]) -> None:
@@ -87,7 +93,7 @@ def _load_records(workspace: Workspace, drafts: Iterable[Draft]) -> None:
 
 def _registration_only_adds(workspace: Workspace, entry: Entry) -> None:
     assert entry.run_id is not None
-    view = projections.view_of(workspace, entry.namespace, entry.run_id)
+    view = view_of(workspace, entry.namespace, entry.run_id)
     kept = [each for each in entry.kept if each.kind in IDENTITIES]
     check_unlike(kept)
     if view is None:
@@ -106,7 +112,7 @@ def _registration_only_adds(workspace: Workspace, entry: Entry) -> None:
 
 
 def _run_exists(workspace: Workspace, entry: Entry) -> None:
-    if entry.run_id is not None and projections.view_of(workspace, entry.namespace, entry.run_id) is None:
+    if entry.run_id is not None and view_of(workspace, entry.namespace, entry.run_id) is None:
         raise RunNotFound(f"no run {entry.run_id} in this namespace; register it first with POST /v1/runs")
 
 
@@ -146,7 +152,7 @@ def _run_exists_and_content_stays(workspace: Workspace, entry: Entry) -> None:
 def _version_may_be_sealed(workspace: Workspace, entry: Entry) -> None:
     _run_exists_and_content_stays(workspace, entry)
     assert entry.run_id is not None
-    view = projections.view_of(workspace, entry.namespace, entry.run_id)
+    view = view_of(workspace, entry.namespace, entry.run_id)
     if view is not None:
         check_may_seal(view)
     check_registration(workspace, entry)
@@ -161,7 +167,7 @@ def _load_versions(workspace: Workspace, drafts: Iterable[Draft]) -> None:
 def _artifact_may_be_added(workspace: Workspace, entry: Entry) -> None:
     _run_exists_and_content_stays(workspace, entry)
     assert entry.run_id is not None
-    view = projections.view_of(workspace, entry.namespace, entry.run_id)
+    view = view_of(workspace, entry.namespace, entry.run_id)
     if view is not None:
         check_may_change(view)
 
@@ -181,13 +187,22 @@ def _with_identity(
     return Rule(project, load, check)
 
 
+def _load_saved_checkpoints(workspace: Workspace, drafts: Iterable[Draft]) -> None:
+    drafts = list(drafts)
+    _CHECKPOINTS.load(workspace, drafts)
+    load_roots(workspace, drafts)
+
+
+_CHECKPOINTS: Final = _with_identity("checkpoint.saved", projections.of_run, _run_exists_and_content_stays)
 _VERSIONS: Final = _with_identity("model_version", projections.model_version, _version_may_be_sealed)
 _REVIEWED: Final = Rule(gate_projections.reviewed, gate_rules.load_reviews, gate_rules.check_review)
 RULES: Final[Mapping[str, Rule]] = {
     "run.registered": Rule(projections.run_registered, _load_registrations, _registration_only_adds),
     "run.event": _of_run(projections.of_run),
     "snapshot": Rule(projections.snapshot),
-    "checkpoint.saved": _with_identity("checkpoint.saved", projections.of_run, _run_exists_and_content_stays),
+    "checkpoint.saved": Rule(
+        _CHECKPOINTS.project, _load_saved_checkpoints, _CHECKPOINTS.check, queue_verification
+    ),
     "checkpoint.verified": Rule(projections.checkpoint_verified, _load_checkpoints, _checkpoint_exists),
     "artifact": _with_identity("artifact", projections.of_run, _artifact_may_be_added),
     "evaluation.completed": Rule(
@@ -232,6 +247,21 @@ RULES: Final[Mapping[str, Rule]] = {
     "waiver": Rule(gate_projections.waived, gate_rules.load_waivers, gate_rules.check_waiver),
     "break_glass.asked": Rule(gate_projections.break_glass_asked, check=gate_rules.check_break_glass),
     "decision": Rule(gate_projections.decision_made),
+    "slo.published": Rule(
+        slo_projections.slo_published, slo_rules.load_publications, slo_rules.check_publication
+    ),
+    "windows.expected": Rule(
+        slo_projections.windows_expected, slo_rules.load_expected, slo_rules.check_expected
+    ),
+    "window.settled": Rule(slo_projections.window_settled, slo_rules.load_settled, slo_rules.check_settled),
+    "slo.excluded": Rule(slo_projections.slo_excluded, slo_rules.load_exclusions, slo_rules.check_exclusion),
+    "promotion.granted": Rule(promotion_projections.granted, check=promotion_rules.check_grant),
+    "promotion": Rule(promotion_projections.promoted, check=promotion_rules.check_promotion),
+    "promotion.failed": Rule(promotion_projections.failed, check=promotion_rules.check_failure),
+    "promotion.refused": Rule(promotion_projections.refused),
+    "promotion.observed": Rule(promotion_projections.observed),
+    "demotion.allowed": Rule(promotion_projections.demotion_allowed),
+    "registry.reconciled": Rule(promotion_projections.reconciled),
     "key.created": Rule(projections.nothing),
     "key.revoked": Rule(projections.key_revoked),
     "key.retired": Rule(projections.nothing),

@@ -41,6 +41,7 @@ def empty_view(run_id: str) -> View:
         "artifacts": [],
         "latest_checkpoint": None,
         "last_step": None,
+        "queued_at": None,
         "started_at": None,
         "attempts": {},
         "last_event_at": None,
@@ -108,7 +109,9 @@ def merge_event(view: View, event: RunEventFact) -> View:
         if len({end[1] for end in attempt["terminal"]}) > 1:
             merged["conflicts"] = sorted({*view["conflicts"], f"state of attempt {name}"})
     elif state is not None:
-        if state is not RunState.QUEUED:
+        if state is RunState.QUEUED:
+            merged["queued_at"] = _earliest(view["queued_at"], event.at)
+        else:
             merged["started_at"] = _earliest(view["started_at"], event.at)
         now = (at, _RANK[state], str(state))
         known = attempt["state"]

@@ -19,6 +19,7 @@ class WorkKind(StrEnum):
     CONTRACT_CHECK = "contract_check"
     BASELINE = "baseline"
     STATISTICS = "statistics"
+    CHECKPOINT_VERIFICATION = "checkpoint_verification"
 
 
 class WorkState(StrEnum):

@@ -46,3 +46,13 @@ class Work(Table, table=True):
     result_digest: str | None = Field(default=None, sa_type=String(71))
     record: str | None = Field(default=None, sa_type=String(71))
     finished_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+
+
+class WorkerRoot(Table, table=True):
+    """A root that a worker of the namespace reads, and when one last asked for work on it."""
+
+    __tablename__ = "worker_root"
+
+    namespace: str = Field(primary_key=True, sa_type=String(256))
+    root: str = Field(primary_key=True, sa_type=String(256))
+    seen_at: datetime = Field(sa_type=UTCDateTime)

@@ -106,7 +106,12 @@ def test_incumbent_is_what_was_let_through_before(scene: GateScene) -> None:
     scene.attest(subject=another)
     made = scene.decided(artifact=another)
     assert made["verdict"] == "passed"
-    assert made["incumbent"] == {"artifact": ARTIFACT, "how": "decision", "record": first["decision"]}
+    assert made["incumbent"] == {
+        "artifact": ARTIFACT,
+        "how": "decision",
+        "record": first["decision"],
+        "target": TO,
+    }
     assert "first-release" not in made["triggers"]
     assert scene.in_force()["active"], "each artifact has a decision of its own"
 

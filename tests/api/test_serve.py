@@ -30,7 +30,16 @@ def test_serve_logs_json_alone_and_ends_clean_when_told_to_stop(tmp_path: Path) 
                     connection.sendall(sent)
                     while connection.recv(4096):
                         pass
-            server.send_signal(signal.SIGTERM)
+            # A page that waits for news is let go: else its stream would be broken off after the drain, and logged so.
+            with socket.create_connection(("127.0.0.1", int(found[1])), timeout=60) as watching:
+                watching.sendall(b"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                received = b""
+                while b"event: version" not in received:
+                    received += watching.recv(4096)
+                server.send_signal(signal.SIGTERM)
+                while chunk := watching.recv(4096):
+                    received += chunk
+            assert received.endswith(b"0\r\n\r\n"), "the answer came to its end"
             logged = server.stderr.read().splitlines()
             assert server.wait(30) == 0
         finally:

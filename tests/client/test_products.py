@@ -23,11 +23,12 @@ def test_checkpoint_is_hashed_in_the_background_and_found_by_its_run(tmp_path: P
     (saved / "optimizer.bin").write_bytes(b"moments")
     with shipworthy.run("fraud/train", capture=False) as run:
         run.log(step=600, loss=0.1)
-        product = run.checkpoint(saved, contains=["model", "optimizer"])
+        product = run.checkpoint(saved, contains=["model", "optimizer"], location=("lake", "ckpt/600"))
         assert product.wait(20) == manifest_digest(hash_tree(saved))
     (body,) = bodies(run, "checkpoint.saved")
     assert body["digest"] == product.digest
     assert (body["level"], body["step"], body["size_bytes"]) == ("checksummed", 600, 14)
+    assert body["location"] == {"root": "lake", "path": "ckpt/600"}
     with shipworthy.run("fraud/train", capture=False, resume_from=saved) as resumed:
         assert (resumed.id, resumed.attempt) == (run.id, 2)
 

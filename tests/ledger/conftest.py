@@ -24,6 +24,8 @@ from tests.support.databases import DatabaseUrls
 from tests.support.gate_history import write_gates
 from tests.support.histories import History, write_history
 from tests.support.postgres import SERVICE_ROLE, PostgresServer
+from tests.support.promotion_history import write_promotions
+from tests.support.slo_history import write_slos
 
 _numbers = itertools.count(1)
 
@@ -116,6 +118,8 @@ def _write(urls: DatabaseUrls, folder: Path) -> None:
             write_history(ledger, written.ring)
             write_attempts(History(ledger, written.ring))
             write_gates(History(ledger, written.ring))
+            write_slos(History(ledger, written.ring))
+            write_promotions(History(ledger, written.ring))
         finally:
             ledger.close()
 

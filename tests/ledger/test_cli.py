@@ -63,7 +63,7 @@ def test_rebuild_makes_lost_projections_again(written: Written, data: Path) -> N
     assert run(data, "fsck").exit_code == 1
     result = run(data, "db", "rebuild")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("Made the projections of 3")
+    assert result.stdout.startswith("Made the projections of 4")
     assert run(data, "fsck").exit_code == 0
 
 

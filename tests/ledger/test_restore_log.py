@@ -49,7 +49,7 @@ def set_back(written: Written, request: pytest.FixtureRequest, tmp_path: Path) -
 
 def test_service_does_not_start_on_a_database_that_was_set_back(set_back: Written) -> None:
     with pytest.raises(
-        StartRefused, match=r"the log has 3\d\d records, the head kept outside says 3\d\d.*accept-restore"
+        StartRefused, match=r"the log has 4\d\d records, the head kept outside says 4\d\d.*accept-restore"
     ):
         open_ledger(set_back.database, set_back.ring.log_key, set_back.head_file)
 
@@ -98,7 +98,7 @@ def test_another_history_under_the_same_key_is_refused_and_can_be_accepted(
     """As many records as the lost log or more, but not those."""
     database = migrated(sqlite_urls)
     other = open_ledger(database, written.ring.log_key, None)
-    for number in range(400):
+    for number in range(600):
         create_key(other, written.ring, namespace=f"n{number}", roles=["reader"], actor=SYSTEM)
     other.close()
     with pytest.raises(StartRefused, match="are not those of the head kept outside"):
@@ -144,12 +144,12 @@ def test_loss_is_not_accepted_with_another_log_key(set_back: Written) -> None:
 
 
 def test_loss_is_not_accepted_on_a_log_that_was_rewritten(set_back: Written) -> None:
-    set_back.rewrite("DELETE FROM record WHERE position > 320")
-    with pytest.raises(StartRefused, match=r"the log's head says 3\d\d records, the table holds 321"):
+    set_back.rewrite("DELETE FROM record WHERE position > 400")
+    with pytest.raises(StartRefused, match=r"the log's head says 4\d\d records, the table holds 401"):
         accept_restore(set_back.database, set_back.ring.log_key, set_back.head_file, "hush")
 
 
 def test_missing_tree_hash_is_a_reason_not_to_start(written: Written) -> None:
     written.rewrite("DELETE FROM tree_node")
-    with pytest.raises(StartRefused, match=r"hashes of the log's first 3\d\d records are missing.*fsck"):
+    with pytest.raises(StartRefused, match=r"hashes of the log's first 4\d\d records are missing.*fsck"):
         open_ledger(written.database, written.ring.log_key, written.head_file)

@@ -14,20 +14,23 @@ _SHARED: Final = {
     "test_decisions.py": "browser",
     "test_checks.py": "crew",
     "test_ends.py": "crew",
+    "test_mlflow_guard.py": "mlflow",
+    "test_mlflow_races.py": "mlflow",
 }
-"""Files that share a browser, or a service with its workers. Any other file is a group of its own: its tests may
-share what they made."""
+"""Files that share a browser, a service with its workers, or MLflow servers. Any other file is a group of its own: its
+tests may share what they made."""
 _EACH_ALONE: Final = frozenset({"test_endurance.py", "test_schemathesis.py", "test_durability.py"})
 """Files of long tests that share nothing."""
 _LONGEST_FIRST: Final = (
+    "mlflow",
     "crew",
     "browser",
-    "test_hundred_kills_lose_no_acknowledged_event",
+    "test_kills_lose_no_acknowledged_event",
     "test_demo.py",
     "test_embedded.py",
     "test_no_request_makes_the_server_fail_and_answers_are_as_described",
     "test_killed_server_loses_no_acknowledged_record",
-    "test_thousand_cuts_after_the_commit_record_everything_once",
+    "test_cuts_after_the_commit_record_everything_once",
     "test_five_hundred_runs_leave_nothing_behind",
     "test_service_that_hangs_for_the_whole_run_costs_no_step",
 )

@@ -43,7 +43,7 @@ def write_gates(history: History) -> None:
 
 def _decided(history: History, author: Actor, version: int) -> Stored:
     gate = history.add(author, "gate.published", _gate(version))
-    body = _decision(version, gate.digest, author.key_id)
+    body = decision_body(version, gate.digest, author.key_id)
     return history.add(replace(SYSTEM, namespace=NAMESPACE), "decision", body)
 
 
@@ -73,7 +73,7 @@ def _bound(owner: str | None) -> dict[str, Any]:
     }
 
 
-def _decision(version: int, gate: str, key: str) -> dict[str, Any]:
+def decision_body(version: int, gate: str, key: str) -> dict[str, Any]:
     predicate = {
         "type": "gate",
         "mode": "enforce" if version == 8 else "shadow",

@@ -21,7 +21,7 @@ from tests.support.attempts import answered, claimed, opened, statistics_of
 from tests.support.bodies import Body, digest_of, make_artifact, make_run, make_snapshot, make_version
 from tests.support.calls import post
 from tests.support.contracts import complete
-from tests.support.service import RunningService
+from tests.support.service import NO_CERTIFICATES, RunningService
 
 YAML: Final = {"Content-Type": "application/yaml"}
 MODEL: Final = "fraud-classifier"
@@ -106,7 +106,7 @@ class GateScene:
             groups=groups,
         )
         headers = {"Authorization": f"Bearer {created.token}", "X-Key": created.key_id}
-        client = httpx.Client(base_url=self.service.url, headers=headers, timeout=30)
+        client = httpx.Client(base_url=self.service.url, headers=headers, timeout=30, verify=NO_CERTIFICATES)
         return self.service.closing.enter_context(client)
 
     def token(self, name: str, *roles: str) -> str:

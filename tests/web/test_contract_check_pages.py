@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import event
 
 from tests.support.calls import post
+from tests.support.slos import SloScene
 from tests.web.scenes import HOSTILE, Scene, form_token, make_checks, make_suite, with_trouble
 
 
@@ -19,7 +20,7 @@ def text_of(page: httpx.Response) -> str:
 
 
 @contextmanager
-def counted_statements(scene: Scene) -> Iterator[list[str]]:
+def counted_statements(scene: Scene | SloScene) -> Iterator[list[str]]:
     engine, statements = scene.service.services.database.engine, list[str]()
 
     def note(*arguments: object) -> None:
@@ -197,7 +198,7 @@ def test_empty_pages_show_the_command_that_fills_them(sqlite_scene: Scene) -> No
     client = sqlite_scene.browser()
     assert "shipworthy contract check NAME" in client.get("/contract-checks").text
     assert "shipworthy contract publish NAME" in client.get("/contracts").text
-    assert "No data was checked yet." in client.get("/").text
+    assert "Nothing is recorded yet." in client.get("/").text
 
 
 def test_hostile_names_are_shown_and_do_nothing(sqlite_scene: Scene) -> None:
@@ -234,7 +235,10 @@ def test_pages_ask_a_fixed_number_of_statements(scene: Scene, checks: int) -> No
     ids = [scene.checked(published, make_checks(), f"green/{number}.parquet") for number in range(checks)]
     client = scene.browser()
     for path, most in (
-        ("/", 6),
+        ("/", 9),
+        ("/slo", 2),
+        ("/runs", 2),
+        ("/registry", 3),
         ("/contract-checks", 6),
         (f"/contract-checks/{ids[0]}", 3),
         ("/contracts", 1),

@@ -29,8 +29,8 @@ def test_everything_shown_is_found_and_leads_to_it(scene: Scene) -> None:
     record = scene.recorder.get(f"/v1/contract-checks/{check}").json()["record"]
     client = scene.browser()
     expected = {
-        run["run_id"]: {run["run_id"]: f"/v1/runs/{run['run_id']}"},
-        run["run_id"][:18]: {run["run_id"]: f"/v1/runs/{run['run_id']}"},
+        run["run_id"]: {run["run_id"]: f"/runs/{run['run_id']}"},
+        run["run_id"][:18]: {run["run_id"]: f"/runs/{run['run_id']}"},
         snapshot["digest"]: {snapshot["digest"]: f"/v1/snapshots/{snapshot['digest']}"},
         snapshot["digest"][7:20]: {snapshot["digest"]: f"/v1/snapshots/{snapshot['digest']}"},
         check: {check: f"/contract-checks/{check}"},

@@ -60,6 +60,16 @@ def test_slip_is_answered_with_one_sentence_and_exit_code_1(arguments: list[str]
     assert done.stderr.startswith("shipworthy-server: ")
 
 
+@pytest.mark.parametrize(
+    "command", [["worker", "--url", "http://127.0.0.1:1"], ["serve", "--open", "--port", "0"]]
+)
+def test_registry_that_is_none_is_said_before_anything_starts(command: list[str], tmp_path: Path) -> None:
+    environment = {"SHIPWORTHY_MLFLOW_URI": "mlflow:5000", "SHIPWORTHY_DATA": str(tmp_path)}
+    done = run(*command, **environment)
+    assert done.exit_code == 1
+    assert "SHIPWORTHY_MLFLOW_URI 'mlflow:5000' is no address of an MLflow server" in done.stderr
+
+
 @pytest.mark.usefixtures("bare")
 def test_worker_without_its_extra_says_how_to_install_it() -> None:
     done = run("worker", "--url", "http://127.0.0.1:1", "--root", "here=/", SHIPWORTHY_TOKEN="sw_key")

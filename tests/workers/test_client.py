@@ -6,7 +6,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from api.workers.client import Claim, Progress, Refused, ServiceAway, ServiceClient
+from api.workers.answers import Refused, ServiceAway
+from api.workers.client import Claim, Progress, ServiceClient
 from tests.workers.scripted import Reply, Script, scripted, work
 
 KINDS = ("contract_check",)

@@ -10,6 +10,7 @@ from api.workers.settings import (
     parse_roots,
     parse_seconds,
     parse_size,
+    with_registry,
 )
 from models.errors import StartRefused
 
@@ -67,6 +68,38 @@ def test_address_that_is_none_is_refused(url: str) -> None:
         check_url(url)
 
 
+def test_registry_is_named_by_the_environment() -> None:
+    plain = WorkerSettings("http://host:8470", {})
+    assert with_registry(plain, {"SHIPWORTHY_REGISTRY": "eu"}) == plain
+    found = with_registry(plain, {"SHIPWORTHY_MLFLOW_URI": "https://mlflow/prefix/"})
+    assert (found.mlflow_uri, found.registry, found.reconcile_seconds) == (
+        "https://mlflow/prefix",
+        "default",
+        60,
+    )
+    more = {"SHIPWORTHY_REGISTRY": "eu", "SHIPWORTHY_RECONCILE_SECONDS": "300"}
+    found = with_registry(plain, {"SHIPWORTHY_MLFLOW_URI": "http://mlflow:5000", **more})
+    assert (found.registry, found.reconcile_seconds) == ("eu", 300)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"SHIPWORTHY_MLFLOW_URI": "sqlite:///mlflow.db"}, "http://HOST:5000"),
+        ({"SHIPWORTHY_MLFLOW_URI": "http://ada:secret@mlflow"}, "MLFLOW_TRACKING_USERNAME"),
+        ({"SHIPWORTHY_REGISTRY": "a registry"}, "is no name"),
+        ({"SHIPWORTHY_RECONCILE_SECONDS": "1m"}, "from 1 to 86400"),
+        ({"SHIPWORTHY_RECONCILE_SECONDS": "0"}, "from 1 to 86400"),
+    ],
+)
+def test_registry_that_can_not_be_taken_is_named(changes: dict[str, str], word: str) -> None:
+    environ = {"SHIPWORTHY_MLFLOW_URI": "http://mlflow:5000"} | changes
+    with pytest.raises(StartRefused, match=word) as refused:
+        with_registry(WorkerSettings("http://host:8470", {}), environ)
+    assert next(iter(changes)) in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
 def test_settings_survive_the_way_to_the_process() -> None:
-    settings = WorkerSettings("http://host:8470", {"taxi": "/data"}, slots=3, allow_sql=True)
+    settings = WorkerSettings("http://host:8470", {"taxi": "/data"}, slots=3, allow_sql=True, registry="eu")
     assert WorkerSettings.from_json(settings.to_json()) == settings

@@ -134,6 +134,7 @@ def test_doctor_finds_nothing_wrong(recorder: httpx.Client, shipworthy: Shipwort
     assert "✗" not in done.out
     for about in ("client", "service", "versions", "clock", "key", "journal", "git"):
         assert f"✓ {about}" in done.out
+    assert "▲ gates    no gate stands before any name of a model registry" in done.out
 
 
 @pytest.mark.parametrize(

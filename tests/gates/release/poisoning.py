@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.gates.release.scenes import Body, digest
+from tests.gates.release.passing import Body
+from tests.gates.release.policies import digest
 
 SEED: Final = 20_261_129
 

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from gates.release.results import CriterionResult
-from tests.gates.release.scenes import Body, decide, digest, drop, make_policy, put
+from tests.gates.release.passing import Body
+from tests.gates.release.policies import digest, make_policy
+from tests.gates.release.scenes import decide, drop, put
 
 
 def judged(name: str, *changes: Any, **rules: str) -> CriterionResult:
@@ -133,6 +135,8 @@ def test_provenance_that_is_not_known_or_not_allowed_does_not_pass(
     assert (result.outcome, result.effect) == (outcome, "block")
     assert sentence in result.finding.sentence
     assert result.finding.code == ("incomplete" if outcome == "error" else None)
+    first = result.finding.parts[0]
+    assert (first.outcome, first.name.split()[0] in {"owner", "image", "code", "data"}) == (outcome, True)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from gates.release.results import CriterionResult
-from tests.gates.release.scenes import HEAD, Body, decide, digest, make_policy, put
+from tests.gates.release.passing import Body
+from tests.gates.release.policies import HEAD, digest, make_policy
+from tests.gates.release.scenes import decide, put
 
 BLOCK = HEAD.replace("onNone: first-release", "onNone: block")
 
@@ -117,6 +119,7 @@ def test_nan_in_a_difference_is_no_value(value: Any) -> None:
 def test_identical_predictions_are_as_good_and_not_better() -> None:
     same = auc(0.92, 0.0)
     assert judged(NON_INFERIOR, same).outcome == "passed"
+    assert "0.92 against 0.92 of the incumbent: 0 better" in judged(NON_INFERIOR, same).finding.sentence
     result = judged("better: higher, test: superiority", same)
     assert (result.outcome, result.finding.needed_n) == ("inconclusive", None)
     assert result.finding.sentence.endswith("too uncertain to say whether it is better.")

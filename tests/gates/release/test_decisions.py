@@ -1,5 +1,6 @@
 """What a decision says as a whole."""
 
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -7,18 +8,9 @@ import pytest
 from gates.release.evaluate import evaluate
 from gates.release.facts import Facts, Malformed, read_facts
 from shipworthy.formats.decision_rule import verdict
-from tests.gates.release.scenes import (
-    CRITERIA,
-    NOW,
-    Body,
-    decide,
-    digest,
-    drop,
-    make_facts,
-    make_policy,
-    make_review,
-    put,
-)
+from tests.gates.release.passing import NOW, Body, make_facts
+from tests.gates.release.policies import CRITERIA, digest, make_policy
+from tests.gates.release.scenes import decide, drop, make_review, put
 
 POLICY = make_policy()
 FAILED = put("evidence/2/outcome", "failed")
@@ -96,6 +88,11 @@ def test_a_gate_before_registration_needs_no_protocol() -> None:
     assert decision.sentence.startswith("May ship as a new version until 2026-11-30 12:00 UTC")
     assert (decision.alpha, decision.protocol_digest) == (None, None)
     assert decision.triggers == ()
+    # What belongs to another policy of the same model changes nothing.
+    everything = make_facts(policy) | {"to": "registration"}
+    again = decide(policy, put("dataset/contested", True), facts=everything)
+    assert (again.verdict, again.alpha, again.triggers) == ("passed", None, ())
+    assert again.valid_until == decision.valid_until
 
 
 @pytest.mark.parametrize(
@@ -125,9 +122,22 @@ def test_facts_about_something_else_block_whatever_the_severities(change: Any, w
     assert (decision.inputs, decision.alpha) == ((), None)
 
 
+def test_a_revoked_policy_decides_nothing() -> None:
+    decision = decide(POLICY, put("policy/revoked", True))
+    assert decision.verdict == "blocked"
+    assert {(each.finding.code, each.effect) for each in decision.criteria} == {("policy_revoked", "block")}
+    assert decision.criteria[0].finding.sentence == (
+        "The policy was revoked, and decides nothing until its next version is published."
+    )
+    assert decision.unblocks == ("An author publishes the next version of the policy: PUT /v1/gates/{name}.",)
+
+
 def test_facts_that_can_not_be_read_say_where() -> None:
     decision = decide(POLICY, put("artifact/digest", "latest"))
     assert decision.criteria[0].finding.sentence.startswith("The facts can't be read: artifact/digest ")
+    late = decide(POLICY, put("attempt/opened_at", 1_764_331_200)).criteria[0].finding.sentence
+    assert late.startswith("The facts can't be read: attempt/opened_at ")
+    assert late.endswith("must be a time such as 2026-05-01T12:00:00Z.")
     found = read_facts([])  # type: ignore[arg-type]
     assert isinstance(found, Malformed)
     assert evaluate(POLICY, found, NOW).verdict == "blocked"
@@ -137,6 +147,7 @@ def test_facts_may_be_read_once_and_judged_often() -> None:
     facts = read_facts(make_facts(POLICY))
     assert isinstance(facts, Facts)
     assert evaluate(POLICY, facts, NOW) == decide(POLICY)
+    assert evaluate(POLICY, MappingProxyType(make_facts(POLICY)), NOW) == decide(POLICY)
 
 
 def test_a_decision_for_another_artifact_is_another_decision() -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from gates.release.results import CriterionResult
-from tests.gates.release.scenes import NOW, Body, decide, digest, make_policy, put
+from tests.gates.release.passing import NOW, Body
+from tests.gates.release.policies import digest, make_policy
+from tests.gates.release.scenes import decide, put
 
 CONTRACT, RESTORE, BIAS = 0, 1, 2
 
@@ -191,3 +193,53 @@ def test_a_pass_ends_with_the_first_report_that_ends() -> None:
     assert decide(
         make_policy("bias", bias=endless), put("evidence/2/expires_at", None)
     ).valid_until == NOW + timedelta(days=7)
+
+
+def test_of_two_good_restores_the_one_of_the_artifact_itself_is_named() -> None:
+    result = judged("restore", adding(RESTORE, subject=digest("checkpoint")))
+    assert result.finding.inputs == (("evidence", digest(f"report checkpoint-restore {digest('artifact')}")),)
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "sentence"),
+    [
+        ("checks", 9, "The data-contract report covers 9 checks; the policy asks for 10."),
+        ("checks", 1, "The data-contract report covers 1 check; the policy asks for 10."),
+        ("rows", 999, "The data-contract report covers 999 rows; the policy asks for 1,000."),
+        ("rows", None, "The number of rows of the data-contract report has no value."),
+        ("checks", None, "The number of checks of the data-contract report has no value."),
+        ("outcome", "error", "The data-contract report of 2026-11-28 12:00 UTC ended with an error."),
+        ("produced_at", "2026-12-01T00:00:00Z", "The data-contract report has a time that is yet to come."),
+        ("expires_at", "2026-11-29T00:00:00Z", "The data-contract report expired at 2026-11-29 00:00 UTC."),
+        (
+            "produced_at",
+            "2026-10-01T00:00:00Z",
+            "The data-contract report of 2026-10-01 00:00 UTC is older than 30 days.",
+        ),
+        (
+            "level",
+            "trusted_runner",
+            "The data-contract report has the level trusted runner; the policy asks for server run.",
+        ),
+        (
+            "subject",
+            digest("other"),
+            f"There is no data-contract report for {digest('train')[:19]}….",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_report_is_said_in_a_sentence(member: str, value: object, sentence: str) -> None:
+    assert judged("contract", put(f"evidence/{CONTRACT}/{member}", value)).finding.sentence == sentence
+
+
+def test_of_several_subjects_without_a_good_report_the_first_gives_the_reason() -> None:
+    def more_data(facts: Body) -> None:
+        facts["training_run"]["snapshots"].append(
+            facts["training_run"]["snapshots"][0] | {"digest": digest("train 2")}
+        )
+
+    few = put(f"evidence/{CONTRACT}/checks", 9)
+    result = judged("contract", more_data, few)
+    assert (result.outcome, result.finding.code) == ("error", "too_few")
+    assert [part.outcome for part in result.finding.parts] == ["error", "error"]
+    assert result.finding.inputs == (("evidence", digest(f"report data-contract {digest('train')}")),)

@@ -6,7 +6,8 @@ from gates.release.criteria.slices import Slices
 from gates.release.linting import lint, slice_chances
 from gates.release.spending import spent_alpha
 from gates.release.statistics_facts import Statistics
-from tests.gates.release.scenes import CRITERIA, make_facts, make_policy
+from tests.gates.release.passing import make_facts
+from tests.gates.release.policies import CRITERIA, HEAD, make_policy
 
 RULES = CRITERIA["recall-by-country"]
 
@@ -147,3 +148,18 @@ def test_notes_are_in_the_order_of_the_lines() -> None:
     lines = [each.line for each in lint(policy)]
     assert lines == sorted(lines)
     assert all(line > 1 for line in lines)
+
+
+def test_slices_of_enough_rows_have_a_chance_too() -> None:
+    rules = RULES.replace("minimumPositives: 1500", "minimumRows: 1500")
+    assert slice_chances(slices_of(rules), 0.03) == slice_chances(slices_of(RULES), 0.03)
+    found = notes("recall-by-country", "sign-off", recall_by_country=rules)
+    assert {severity for _, severity, _ in found} == {"info"}
+    # Positives are the fewer, and what recall is measured on.
+    both = RULES.replace("minimumPositives: 1500", "minimumPositives: 1500, minimumRows: 9000")
+    assert slice_chances(slices_of(both), 0.03) == slice_chances(slices_of(RULES), 0.03)
+
+
+def test_a_policy_without_a_protocol_has_no_first_release_to_warn_of() -> None:
+    policy = make_policy("bias", head=HEAD[: HEAD.index("protocol:")], waivers="")
+    assert lint(policy) == []

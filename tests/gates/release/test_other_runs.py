@@ -7,7 +7,9 @@ import pytest
 from scipy import stats
 
 from gates.release.results import CriterionResult
-from tests.gates.release.scenes import Body, decide, digest, drop, make_facts, make_policy, put
+from tests.gates.release.passing import Body, make_facts
+from tests.gates.release.policies import digest, make_policy
+from tests.gates.release.scenes import decide, drop, put
 
 STABLE = "kind: stability, metric: roc_auc, runs: 5"
 VALUES = (0.92, 0.9201, 0.9202, 0.9199, 0.9198)
@@ -155,3 +157,32 @@ def test_every_repeat_counts() -> None:
 def test_a_repeat_that_can_not_be_judged_is_no_value(changes: list[Any], code: str) -> None:
     result = reproduced(*changes)
     assert (result.outcome, result.finding.code, result.effect) == ("error", code, "review")
+
+
+def test_what_the_measurement_of_another_run_rests_on_is_named() -> None:
+    """Who doubts a repeat finds the attempt and the results that it was made of."""
+    basis = [digest("attempt of run-6"), digest("result of run-6")]
+    inputs = reproduced(put("repeats/0/rests_on", basis)).finding.inputs
+    assert inputs[-3:] == tuple(("repeat", each) for each in (digest("evaluation of run-6"), *basis))
+    assert ("family", basis[0]) in stable("maxCv: 0.5", put("family/1/rests_on", basis)).finding.inputs
+
+
+def test_what_is_wrong_with_other_runs_is_said_in_a_sentence() -> None:
+    def said(*changes: Any) -> str:
+        return stable("maxCv: 0.5", *changes).finding.sentence
+
+    assert said(drop("family/4")) == ("4 runs with seeds of their own were measured; the policy asks for 5.")
+    assert (
+        said(*values(0.92, 0.92)) == "5 runs gave 4 different values: one result may stand for several runs."
+    )
+    assert said(put("family/4/level", "self_reported")) == (
+        "The evaluation of run run-5 has the level self reported; the policy asks for trusted runner."
+    )
+    assert said(*values(1.2)) == "roc_auc of run run-1 is 1.2, which lies outside 0 to 1."
+    assert reproduced(put("repeats", [])).finding.sentence == (
+        "0 repeats of the recipe measured; the policy asks for 1."
+    )
+    assert reproduced().finding.sentence == (
+        "roc_auc is 0.92 (0.916648 to 0.923229), and 1 repeat of its recipe lies within."
+    )
+    assert (reproduced().finding.bound, reproduced().finding.n) == ("within 0.916648 to 0.923229", 1)

@@ -6,8 +6,10 @@ from collections import Counter
 import pytest
 
 from gates.release.evaluate import evaluate
+from tests.gates.release.passing import NOW, make_facts
 from tests.gates.release.poisoning import poisons
-from tests.gates.release.scenes import NOW, decide, make_facts, make_policy
+from tests.gates.release.policies import make_policy
+from tests.gates.release.scenes import decide
 
 
 def test_no_single_corruption_of_a_passing_release_passes(capsys: pytest.CaptureFixture[str]) -> None:

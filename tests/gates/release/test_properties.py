@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 from gates.release.evaluate import Decision, evaluate
 from shipworthy.formats.decision_rule import verdict
 from shipworthy.formats.jcs import canonicalize
-from tests.gates.release.scenes import (
-    NOW,
-    Body,
-    make_facts,
-    make_policy,
-    make_review,
-    make_waiver,
-)
+from tests.gates.release.passing import NOW, Body, make_facts
+from tests.gates.release.policies import make_policy
+from tests.gates.release.scenes import make_review, make_waiver
 
 POLICY = make_policy()
 MILD = make_policy(

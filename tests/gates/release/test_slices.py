@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from gates.release.results import CriterionResult
-from tests.gates.release.scenes import CRITERIA, HEAD, Body, decide, drop, make_policy, put
+from tests.gates.release.passing import Body
+from tests.gates.release.policies import CRITERIA, HEAD, make_policy
+from tests.gates.release.scenes import decide, drop, put
 
 RULES = CRITERIA["recall-by-country"]
 NOTHING = {"artifact": None, "how": "none", "record": None}
@@ -239,3 +241,15 @@ def test_a_metric_that_is_no_share_has_a_normal_interval() -> None:
     assert judged(*f1(0.75), rules=rules).outcome == "passed"
     assert judged(*f1(0.71), rules=rules).outcome == "inconclusive"
     assert judged(*f1(0.65), rules=rules).outcome == "failed"
+
+
+def test_what_is_certain_is_judged_without_an_interval() -> None:
+    """Identical predictions have a difference of 0 with no error; so has a value at the end of its range."""
+    same = judged(regression(0, 0.0, 0.0))
+    assert same.outcome == "passed"
+    assert "recall is 0 better than the incumbent's" in part(same, "country=DE regression").sentence
+    rules = RULES.replace("metric: recall", "metric: f1").replace("maxRegression: 0.02, ", "")
+    for value, outcome in ((1, "passed"), (0, "failed")):
+        measured = {"estimate": value, "standard_error": 0, "n": 8000, "method": "closed-form"}
+        changes = [put(f"statistics/slices/{at}/metrics/f1", measured) for at in range(3)]
+        assert judged(*changes, rules=rules).outcome == outcome

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from gates.release.results import Finding
-from tests.gates.release.scenes import decide, digest, make_policy, put
+from tests.gates.release.policies import digest, make_policy
+from tests.gates.release.scenes import decide, put
 
 
 def judged(rest: str, metric: dict[str, Any] | None = None, name: str = "roc_auc") -> Finding:
@@ -122,6 +123,7 @@ def test_a_measurement_that_contradicts_itself_is_no_value(
         (measured(3.5, 0), "mean_latency_ms"),
         (measured(3.5, 0.1), "log_loss"),
         (share(95, 100) | {"n": 400}, "precision"),
+        (measured(0.95, 0.0001, 1), "roc_auc"),
     ],
 )
 def test_what_can_be_certain_may_be(metric: dict[str, Any], name: str) -> None:
@@ -130,7 +132,15 @@ def test_what_can_be_certain_may_be(metric: dict[str, Any], name: str) -> None:
 
 def test_the_seed_is_told_and_never_judged() -> None:
     policy = make_policy("auc-floor")
-    for bad in ("x", True, 2**60, None):
+    assert decide(policy, put("statistics/seed", 2**53 - 1)).criteria[0].finding.seed == 2**53 - 1
+    for bad in ("x", True, 2**53, None):
         (result,) = decide(policy, put("statistics/seed", bad)).criteria
         assert (result.outcome, result.finding.seed) == ("passed", None)
     assert digest("statistics") in decide(policy).criteria[0].as_json()["evidence"]  # type: ignore[operator]
+
+
+def test_one_example_is_a_measurement_that_says_nearly_nothing() -> None:
+    found = judged("min: 0.5, severity: block", share(1, 1), "recall")
+    assert (found.outcome, found.code, found.n) == ("inconclusive", None, 1)
+    none = judged("max: 0.5, severity: block", share(0, 1), "recall")
+    assert (none.outcome, none.observed) == ("inconclusive", 0)

@@ -15,7 +15,10 @@ from typing import Any
 import httpx
 import pytest
 
+from shipworthy.formats.manifest import hash_tree, manifest_digest
 from tests.live.workers.conftest import NUMBERS, write_numbers
+from tests.support.bodies import make_checkpoint, make_start
+from tests.support.calls import post
 from tests.support.workers import processes_below, put_contract, request_check, wait_for_end
 
 SERVER = str(Path(sys.executable).with_name("shipworthy-server"))
@@ -76,6 +79,18 @@ def listed_keys(folder: Path) -> list[dict[str, Any]]:
     return keys
 
 
+def save_checkpoint(client: httpx.Client, folder: Path) -> str:
+    """Of a run that goes on, below the root."""
+    path = folder / "state.json"
+    path.write_text('{"step": 600}')
+    digest = manifest_digest(hash_tree(path))
+    run = make_start(started_at="2026-05-01T10:00:00Z")
+    assert post(client, "/v1/runs", run).status_code == 201
+    saved = make_checkpoint(digest=digest, location={"root": "lake", "path": path.name})
+    assert post(client, f"/v1/runs/{run['run_id']}/checkpoints", saved).status_code == 201
+    return digest
+
+
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """One life of a server with a worker that is killed in between, and what was seen in it."""
@@ -85,12 +100,14 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with serve(folder) as (server, address), httpx.Client(base_url=address, timeout=60) as client:
         put_contract(client, "numbers", NUMBERS)
         seen["before"] = worker_of(server.pid)
+        digest = save_checkpoint(client, folder)
         seen["first"] = wait_for_end(client, request_check(client, "numbers", "lake", "n.parquet"), 240)
         worker = worker_of(server.pid)
         assert worker is not None
         seen["environment"] = Path(f"/proc/{worker}/environ").read_bytes()
         seen["command"] = Path(f"/proc/{worker}/cmdline").read_bytes()
         seen["keys"] = listed_keys(folder)
+        seen["checkpoint"] = client.get(f"/v1/checkpoints/{digest}").json()
         os.kill(worker, signal.SIGKILL)
         seen["second"] = wait_for_end(client, request_check(client, "numbers", "lake", "n.parquet"), 240)
         seen["restarted"] = worker_of(server.pid)
@@ -107,6 +124,14 @@ def test_worker_is_started_by_the_first_work_and_its_evidence_is_the_services_ow
     assert lived["before"] is None
     assert lived["first"]["result"]["outcome"] == "passed"
     assert lived["first"]["evidence_level"] == "server_run"
+
+
+def test_checkpoint_of_a_live_run_is_verified_without_being_asked_for(lived: dict[str, Any]) -> None:
+    levels = lived["checkpoint"]["levels"]
+    assert [(each["level"], each["evidence_level"]) for each in levels[1:]] == [
+        ("checksummed", "server_run"),
+        ("loaded", "server_run"),
+    ]
 
 
 def test_worker_that_died_is_started_again(lived: dict[str, Any]) -> None:

@@ -45,13 +45,15 @@ class Run(Recording):
         *,
         step: int | None = None,
         contains: tuple[str, ...] | list[str] = (),
+        location: tuple[str, str] | None = None,
         digest: str | None = None,
         wait: bool = False,
     ) -> Product:
         """Records the state saved at `path`, a file or folder that is complete. It is read again and hashed
         in the background, or before this returns with `wait`; `digest` says what is known already.
 
-        `contains` names what is in it: model, optimizer, scheduler, rng, data_position.
+        `contains` names what is in it: model, optimizer, scheduler, rng, data_position. `location` is where workers
+        find the same bytes, a registered root and a path in it: one that reads the root verifies the checkpoint.
         """
 
         def record(product: Product) -> None:
@@ -60,6 +62,8 @@ class Run(Recording):
             body: Body = {"run_id": self.id, "step": at or 0, "trained_until": now(), "uri": _uri(path)}
             if contains:
                 body["contains"] = plain(contains)
+            if location is not None:
+                body["location"] = {"root": location[0], "path": location[1]}
             if self.member in FIRST_MEMBERS and digest is None:
                 # Beside the checkpoint, so that whoever resumes from it goes on with this run.
                 remember(path, self.id, self.attempt, self._launch)

@@ -23,13 +23,14 @@ COMPRESS_FROM: Final = 1024
 class Transport:
     """Not safe for use by several threads at once; `close` between uses costs one connection."""
 
-    def __init__(self, url: str, token: str | None) -> None:
+    def __init__(self, url: str, token: str | None, read_seconds: float = READ_SECONDS) -> None:
         parts = urlsplit(url)
         self._secure = parts.scheme == "https"
         self._host = parts.hostname or ""
         self._port = parts.port
         self._prefix = parts.path.rstrip("/")
         self._token = token
+        self._read_seconds = read_seconds
         self._connection: HTTPConnection | None = None
 
     def post(self, path: str, body: bytes, content_type: str = "application/json") -> Json:
@@ -87,7 +88,7 @@ class Transport:
         except ssl.SSLError as error:
             trouble, why = Trouble.TLS, error.reason or str(error)
         except TimeoutError:
-            trouble, why = Trouble.SILENT, f"{self._host} took more than {READ_SECONDS:.0f} s"
+            trouble, why = Trouble.SILENT, f"{self._host} took more than {self._read_seconds:.0f} s"
         except OSError as error:
             trouble, why = Trouble.UNREACHABLE, f"{self._host}: {error.strerror or error}"
         except (http.client.HTTPException, ValueError) as error:
@@ -113,7 +114,7 @@ class Transport:
         else:
             connection = HTTPConnection(self._host, self._port, timeout=CONNECT_SECONDS)
         connection.connect()
-        connection.sock.settimeout(READ_SECONDS)
+        connection.sock.settimeout(self._read_seconds)
         return connection
 
 

@@ -16,7 +16,7 @@ from httpx import ConnectError
 
 from shipworthy.cli.exits import Exit
 from shipworthy.cli.versions import client_version
-from shipworthy.cli.words import count, span
+from shipworthy.cli.words import count, shown, span
 from shipworthy.errors import ShipworthyError, UsageError
 from shipworthy.query.client import ShipworthyClient
 from shipworthy.query.errors import KeyRefused, RoleMissing
@@ -139,6 +139,20 @@ def _key(settings: Settings, client: ShipworthyClient) -> Iterator[Finding]:
         said = "no key is asked for: the service is open" if settings.token is None else "is accepted"
         may = "may read and record" if reads else "may record, not read"
         yield Finding(Level.GOOD, "key", f"{said}; {may}")
+    if reads:
+        yield _gates(client)
+
+
+def _gates(client: ShipworthyClient) -> Finding:
+    found = client.protections()
+    if found["all"]:
+        return Finding(Level.GOOD, "gates", "every name of a model registry takes a decision")
+    # MLflow's stage Production does so without any gate.
+    names = [each for each in found["targets"] if each != "Production"]
+    if names:
+        return Finding(Level.GOOD, "gates", f"names that take a decision: {shown(names, 5)}")
+    said = "no gate stands before any name of a model registry: all but the stage Production are free to move"
+    return Finding(Level.WEAK, "gates", said, "shipworthy gate publish NAME policy.yaml")
 
 
 def _journal(settings: Settings) -> Finding:

@@ -6,15 +6,20 @@ import typer
 
 from shipworthy.cli.baseline import baselines
 from shipworthy.cli.check import check
+from shipworthy.cli.checkpoint import checkpoints
 from shipworthy.cli.contract import contracts
 from shipworthy.cli.decision import decisions, trust
 from shipworthy.cli.doctor import doctor
 from shipworthy.cli.execute import execute
 from shipworthy.cli.gate import gates
+from shipworthy.cli.import_mlflow import import_mlflow
 from shipworthy.cli.import_mlperf import import_mlperf
 from shipworthy.cli.lineage import lineage
+from shipworthy.cli.promote import demote, promote, rollback
+from shipworthy.cli.reconcile import reconcile
 from shipworthy.cli.review import reviews, waive
 from shipworthy.cli.runs import runs
+from shipworthy.cli.slo import slos
 from shipworthy.cli.snapshot import snapshot
 from shipworthy.cli.sync import sync
 from shipworthy.cli.verify import verify
@@ -74,13 +79,20 @@ def verify_command(context: typer.Context) -> None:
 
 commands.command(short_help="Say what keeps runs from being recorded.")(doctor)
 imports.command("mlperf")(import_mlperf)
+imports.command("mlflow")(import_mlflow)
 commands.add_typer(imports, name="import")
 commands.add_typer(contracts, name="contract")
 commands.add_typer(baselines, name="baseline")
 commands.add_typer(gates, name="gate")
 commands.add_typer(decisions, name="decision")
+commands.add_typer(slos, name="slo")
+commands.add_typer(checkpoints, name="checkpoint")
 commands.add_typer(reviews, name="review")
 commands.command()(waive)
+commands.command(short_help="Give a model version an alias or stage in MLflow.")(promote)
+commands.command(short_help="Go back to the version before.")(rollback)
+commands.command(short_help="Take an alias or stage away.")(demote)
+commands.command(short_help="Show where registry and decisions differ.")(reconcile)
 commands.command()(trust)
 
 

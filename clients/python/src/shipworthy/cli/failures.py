@@ -15,7 +15,7 @@ def report(error: Exception) -> Exit:
         sentence = "this is a bug in shipworthy; please report the lines above"
     else:
         sentence = " ".join(str(error).split()) or type(error).__name__
-        if code is Exit.UNREACHABLE:
+        if code is Exit.UNREACHABLE and not _is_about_registry(error):
             sentence += "; `shipworthy doctor` says what to do"
     sys.stderr.write(f"shipworthy: {sentence}\n")
     return code
@@ -38,8 +38,13 @@ def exit_code(error: Exception) -> Exit:
 def _query_exit_code(error: ShipworthyError) -> Exit:
     # Only commands that have imported httpx raise these: `exec` and `sync` stay light.
     from shipworthy.query import errors
+    from shipworthy.registries import mlflow_server
 
     match error:
+        case mlflow_server.MlflowAway():
+            return Exit.UNREACHABLE
+        case mlflow_server.MlflowRefused():
+            return Exit.AUTH if error.is_about_the_user else Exit.NEGATIVE
         case errors.KeyRefused() | errors.RoleMissing():
             return Exit.AUTH
         case errors.Unreachable() | errors.NotShipworthy() | errors.Busy() | errors.ServiceFault():
@@ -48,3 +53,9 @@ def _query_exit_code(error: ShipworthyError) -> Exit:
             return Exit.USAGE
         case _:
             return Exit.NEGATIVE
+
+
+def _is_about_registry(error: Exception) -> bool:
+    """Whether an MLflow server is meant, about which `doctor` knows nothing."""
+    module = sys.modules.get("shipworthy.registries.mlflow_server")
+    return module is not None and isinstance(error, module.MlflowError)

@@ -53,7 +53,7 @@ def snapshot(
     as_json: Json = False,
 ) -> None:
     """Hash data and record it as a snapshot, graded “content”: every byte was read."""
-    entries = _hash(path)
+    entries = hash_shown(path)
     digest, total = manifest_digest(entries), sum(entry.size for entry in entries)
     body: dict[str, Any] = {
         "dataset": name_of(dataset) if dataset else {"namespace": "file", "name": path.as_posix()[:512]},
@@ -101,7 +101,8 @@ def _location(text: str) -> dict[str, str]:
     return {"root": root, "path": path}
 
 
-def _hash(path: Path) -> tuple[ManifestEntry, ...]:
+def hash_shown(path: Path) -> tuple[ManifestEntry, ...]:
+    """Entries of a file or folder, with a bar on a terminal. Raises UsageError for what has no digest."""
     if not path.exists():
         raise UsageError(f"there is no file or folder {path}")
     try:

@@ -4,7 +4,6 @@ The run id is made from what the log says, so that importing it again, from anyw
 What a log lacks stays unknown: these logs name no commit, no digest of data and none of what was evaluated.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from shipworthy.importing.mlperf_benchmarks import BENCHMARKS
 from shipworthy.importing.mlperf_facts import config_of, evaluations_of, inputs_of, seeds_of
 from shipworthy.importing.mlperf_lines import LogRecord, ParsedLog, parse_log
 from shipworthy.importing.mlperf_system import Document, environment_of, hardware_of
+from shipworthy.importing.run_ids import run_id_of
 
 NAMESPACE: Final = "mlperf"
 _TAG_LENGTH: Final = 256
@@ -100,13 +100,10 @@ def _line(kind: str, body: Document) -> Document:
 
 
 def _run_id(parsed: ParsedLog, time_ms: int) -> str:
-    """A UUIDv7 (RFC 9562) whose time is the log's first and whose random bits are a hash of all it says."""
+    """Its time is the log's first, and the rest is made of all that the log says."""
     said = [[each.time_ms, each.key, each.value, each.metadata] for each in parsed.records]
     text = json.dumps(said, sort_keys=True, separators=(",", ":"))
-    random = int.from_bytes(hashlib.sha256(text.encode()).digest()[:10], "big")
-    bits = (time_ms & (2**48 - 1)) << 80 | 0x7 << 76 | (random >> 68 & 0xFFF) << 64 | 0b10 << 62
-    digits = f"{bits | random & (2**62 - 1):032x}"
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    return run_id_of(time_ms, text.encode())
 
 
 def _described(parsed: ParsedLog, system: Mapping[str, JsonValue] | None) -> Mapping[str, JsonValue]:

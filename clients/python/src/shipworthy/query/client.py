@@ -9,15 +9,18 @@ from urllib.parse import quote
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.query import lineage as lineages
 from shipworthy.query import results
+from shipworthy.query.checkpoint_calls import CheckpointCalls
 from shipworthy.query.contract_calls import ContractCalls
 from shipworthy.query.evaluation_calls import EvaluationCalls
 from shipworthy.query.exchange import PAGE
 from shipworthy.query.gate_calls import GateCalls
+from shipworthy.query.promotion_calls import PromotionCalls
+from shipworthy.query.slo_calls import SloCalls
 
 _SAFE: Final = "/"
 
 
-class ShipworthyClient(ContractCalls, EvaluationCalls, GateCalls):
+class ShipworthyClient(CheckpointCalls, ContractCalls, EvaluationCalls, GateCalls, PromotionCalls, SloCalls):
     """`with ShipworthyClient("https://shipworthy.example.org", token) as client: …`; not for several threads.
 
     Every call raises a QueryError (shipworthy.query.errors) when it has no answer. `timeout` is in seconds.

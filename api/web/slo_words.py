@@ -1,0 +1,67 @@
+"""The fixed words of promises and of their windows."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from api.web.words import Word, by_code
+
+SLO_STATES: Final = by_code(
+    Word("breached", "Broken", "bad"),
+    Word("at_risk", "At risk", "broken"),
+    Word("unknown", "Unknown", "open"),
+    Word("no_data", "No data", "open"),
+    Word("on_track", "On track", "good"),
+    Word("met", "Kept", "good"),
+)
+"""Worst first. What nobody knows is not kept."""
+
+WINDOW_STATES: Final = by_code(
+    Word("breached", "Missed", "bad"),
+    Word("unknown", "Unknown", "open"),
+    Word("excluded", "Excluded", "open"),
+    Word("pending", "Pending", "busy"),
+    Word("met_in_grace", "Met in grace", "good"),
+    Word("met", "Met", "good"),
+)
+_FORESEEN: Final = Word("foreseen", "Will be missed", "bad")
+_REASONS: Final = {
+    "late": "late",
+    "never": "never came",
+    "failed": "failed",
+    "unresolved": "never explained",
+}
+_CAUSES: Final = {
+    "late_evidence": "evidence of it came after it was judged",
+    "over_limit": "it took longer than the limit",
+    "source_not_proven": "its source was not proven alive",
+    "checkpoint_too_old": "a checkpoint was older than the limit",
+    "level_lost": "a checkpoint lost its level",
+    "run_silent": "the run was silent",
+}
+
+
+def window_word(window: Mapping[str, Any]) -> Word:
+    """Of a window's document; a pending one whose last attempt failed is foreseen to be missed."""
+    status, reason = window["status"], window["reason"]
+    if status == "pending" and window["predicted"]:
+        return _FORESEEN
+    word = WINDOW_STATES[status]
+    return Word(word.code, f"{word.text}: {_REASONS.get(reason, reason)}", word.tone) if reason else word
+
+
+def cause_in_words(cause: str) -> str:
+    """Beside a reason; an unknown cause is its own name."""
+    if cause.startswith("exclusion:"):
+        return "it was left out of count"
+    return _CAUSES.get(cause, cause.replace("_", " "))
+
+
+def local_in_words(text: str) -> str:
+    """A local time with its offset, to the minute: "2026-11-25 12:00 +01:00"."""
+    return f"{text[:10]} {text[11:16]} {text[19:]}"
+
+
+def sentence_of(text: str) -> str:
+    """With a capital and a full stop."""
+    sentence = text[:1].upper() + text[1:]
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."

@@ -1,0 +1,103 @@
+"""`shipworthy slo`: promises about training windows and checkpoint age."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.text import Text
+
+from shipworthy.cli.asking import Json, Url, ask
+from shipworthy.cli.contract_parts import show_problems
+from shipworthy.cli.exits import Exit
+from shipworthy.cli.screen import messages, output, print_json
+from shipworthy.cli.slo_parts import exit_of_report, exit_of_window, show_report, show_window
+from shipworthy.errors import UsageError
+from shipworthy.query.contracts import problems
+
+slos = typer.Typer(help="SLOs: what is promised by when, and what came of it.", no_args_is_help=True)
+_MEDIA_TYPES: Final = {".yaml": "application/yaml", ".yml": "application/yaml", ".json": "application/json"}
+
+
+@slos.callback()
+def slo_group() -> None:
+    """SLOs: what is promised by when, and what came of it."""
+
+
+@slos.command()
+def lint(
+    file: Annotated[Path, typer.Argument(help="Definition as YAML or JSON.", show_default=False)],
+    url: Url = None,
+    as_json: Json = False,
+) -> None:
+    """Say what is wrong with a definition, with line and remedy, and when its next deadlines are.
+
+    Exit code: 0 it can be published, 1 it can't.
+    """
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} can't be read: {error.strerror}") from error
+    with ask(url) as client:
+        found = client.lint_slo(data, _MEDIA_TYPES.get(file.suffix.lower()))
+    if as_json:
+        print_json(dict(found))
+    else:
+        show_problems(messages(), str(file), problems(found))
+        if found["ok"]:
+            output().print(Text("✓ can be published", "good"))
+    if not found["ok"]:
+        raise typer.Exit(Exit.NEGATIVE)
+
+
+@slos.command()
+def report(
+    team: Annotated[str | None, typer.Option(help="Only promises of this team.")] = None,
+    start: Annotated[str | None, typer.Option("--from", help="A time with a zone; with --to.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Up to this time; with --from.")] = None,
+    as_of: Annotated[str | None, typer.Option(help="By what had been received at this time.")] = None,
+    url: Url = None,
+    as_json: Json = False,
+) -> None:
+    """Say how the promises stand, worst first, each over its own period or all over a time.
+
+    Exit codes: 0 none is broken, 1 some are, 4 of some nothing is known.
+    """
+    with ask(url) as client:
+        found = client.slo_report(team=team, start=start, end=end, as_of=as_of)
+    listed = found["slos"]
+    if as_json:
+        print_json(dict(found))
+    elif listed:
+        show_report(output(), listed)
+    else:
+        messages().print(
+            "Nothing is promised" + (" by this team." if team else "; write an SLO: docs/slo.md.")
+        )
+    code = exit_of_report(listed)
+    if code is not Exit.OK:
+        raise typer.Exit(code)
+
+
+@slos.command()
+def explain(
+    window: Annotated[str, typer.Argument(help="Its id, as reports give it: SLO/WHEN.", show_default=False)],
+    url: Url = None,
+    as_json: Json = False,
+) -> None:
+    """Say why a window's outcome is what it is: evidence, runs, source, revisions.
+
+    Exit codes: 0 it was kept, is pending or left out, 1 it was missed, 4 nobody knows.
+    """
+    if "/" not in window.strip("/"):
+        raise UsageError(
+            f"{window!r} is no window; write SLO/WHEN, as `shipworthy slo report --json` lists them"
+        )
+    with ask(url) as client:
+        told = client.slo_window(window)
+    if as_json:
+        print_json(dict(told))
+    else:
+        show_window(output(), told)
+    code = exit_of_window(told)
+    if code is not Exit.OK:
+        raise typer.Exit(code)

@@ -1,0 +1,92 @@
+"""What a session of the registry's database does to aliases, stages and versions, noted as it is flushed."""
+
+from collections.abc import Iterator
+
+from mlflow.store.model_registry.dbmodels.models import (
+    SqlModelVersion,
+    SqlRegisteredModel,
+    SqlRegisteredModelAlias,
+)
+from sqlalchemy import event, inspect
+from sqlalchemy.orm import ORMExecuteState, Session
+
+from shipworthy.mlflow.plans import Change
+from shipworthy.mlflow.refusals import denied
+from shipworthy.mlflow.rows import DELETED_STAGE
+
+_WATCHED = (SqlModelVersion, SqlRegisteredModel, SqlRegisteredModelAlias)
+_TABLES = frozenset(each.__tablename__ for each in _WATCHED)
+_FIXED = ("source", "storage_location", "run_id", "workspace", "version")
+"""What a version is; it is written once."""
+
+
+class Watch:
+    """Notes the changes of a session from now on. A rollback forgets them."""
+
+    def __init__(self, session: Session) -> None:
+        self.changes: list[Change] = []
+        event.listen(session, "before_flush", self._note)
+        event.listen(session, "after_soft_rollback", self._forget)
+        event.listen(session, "do_orm_execute", _refuse_bulk)
+
+    def _note(self, session: Session, _context: object, _instances: object) -> None:
+        for row in [*session.new, *session.dirty]:
+            if isinstance(row, _WATCHED):
+                self.changes.extend(_written(row))
+        for row in session.deleted:
+            if isinstance(row, SqlRegisteredModelAlias):
+                self.changes.append(Change("alias", row.name, row.alias, None))
+            elif isinstance(row, _WATCHED):
+                self.changes.append(Change("model deleted", row.name, "", None))
+
+    def _forget(self, _session: Session, _transaction: object) -> None:
+        self.changes.clear()
+
+
+def _written(row: object) -> Iterator[Change]:
+    state = inspect(row)
+    assert state is not None
+    is_new = state.transient or state.pending
+
+    def changed(name: str) -> bool:
+        return bool(state.attrs[name].history.has_changes())
+
+    def before(name: str) -> str | None:
+        old = state.attrs[name].history.deleted
+        return str(old[0]) if old else None
+
+    values = state.attrs
+    model = str(values["name"].value)
+    if not is_new and changed("name"):
+        yield Change("renamed", before("name") or "", "", model)
+    if isinstance(row, SqlRegisteredModelAlias):
+        if is_new or changed("version"):
+            yield Change("alias", model, str(values["alias"].value), str(values["version"].value))
+        if not is_new and changed("alias"):
+            yield Change("rewritten", model, str(values["version"].value), "alias")
+    elif isinstance(row, SqlModelVersion):
+        version, stage = str(values["version"].value), values["current_stage"].value
+        if is_new:
+            yield Change("registered", model, "", values["source"].value, version=version)
+            if stage not in (None, "None"):
+                yield Change("stage", model, version, stage, before="None")
+        elif changed("current_stage") and stage == DELETED_STAGE:
+            yield Change("version deleted", model, version, None)
+        else:
+            if changed("current_stage"):
+                yield Change("stage", model, version, stage, before=before("current_stage"))
+            for name in _FIXED:
+                if changed(name):
+                    yield Change("rewritten", model, version, name)
+
+
+def _refuse_bulk(execution: ORMExecuteState) -> None:
+    """Statements that write to rows without loading them pass by `_note`; MLflow has none for these tables."""
+    if execution.is_select:
+        return
+    table = getattr(getattr(execution.statement, "table", None), "name", None)
+    if table in _TABLES:
+        raise denied(
+            f"This MLflow writes to {table} in a way that the Shipworthy guard does not know, so it was refused. "
+            "Install the version of MLflow that docs/mlflow.md of Shipworthy names."
+        )

@@ -1,0 +1,99 @@
+"""What is refused under the log lock for records about promotions."""
+
+from datetime import datetime
+from functools import partial
+from typing import Final, cast
+
+from models.bulk import Row
+from models.errors import DecisionMoved, GrantVoid, NotFound
+from models.gates.in_force import standing
+from models.gates.settling import is_settling
+from models.kinds import promotions as kinds
+from models.ledger.entries import Entry
+from models.ledger.workspace import Workspace
+from models.promotions.judging import fallen, judge, taken_back
+from models.promotions.projections import find_target
+from models.promotions.tables import PromotionGrant
+from models.promotions.verdicts import Allowed, Wanted
+
+GRANT_NOT_FOUND: Final = "no grant with this id in this namespace; POST /v1/promotions:check gives one"
+
+
+def check_grant(workspace: Workspace, entry: Entry) -> None:
+    """Raises DecisionMoved unless the same is allowed now as when the grant was drafted."""
+    fact = cast(kinds.PromotionGranted, entry.fact)
+    _require_settled(workspace, entry.namespace, fact)
+    allowed = judge(
+        workspace.connection,
+        wanted_of(entry.namespace, fact),
+        partial(find_target, workspace, entry.namespace, fact.registry, fact.model),
+        entry.recorded_at,
+    )
+    drafted = (fact.action, fact.decision, fact.policy_digest, fact.demotion)
+    if (
+        not isinstance(allowed, Allowed)
+        or (allowed.action, allowed.decision, allowed.policy_digest, allowed.demotion) != drafted
+        or fact.expires_at <= entry.recorded_at
+    ):
+        raise DecisionMoved("what the promotion rests on changed while it was checked; check again")
+
+
+def wanted_of(namespace: str, fact: kinds.PromotionGranted) -> Wanted:
+    return Wanted(
+        namespace=namespace,
+        action="promote" if fact.action == "rollback" else fact.action,
+        registry=fact.registry,
+        model=fact.model,
+        version=fact.version,
+        target=fact.target,
+        artifact=fact.artifact,
+        incumbent=fact.incumbent,
+    )
+
+
+def check_promotion(workspace: Workspace, entry: Entry) -> None:
+    """Raises GrantVoid when the grant is over or settled, or what it rests on fell; DecisionMoved when that may change
+    in this very batch."""
+    fact = cast(kinds.Promotion, entry.fact)
+    grant = _open_grant(workspace, entry.namespace, fact.grant)
+    if grant["expires_at"] <= entry.recorded_at:
+        raise GrantVoid("the grant is over; roll the move back and ask again with POST /v1/promotions:check")
+    _require_settled(workspace, entry.namespace, fact)
+    why_not = _why_void(workspace, entry.namespace, fact, entry.recorded_at)
+    if why_not is not None:
+        raise GrantVoid(f"what the grant rests on no longer stands; roll the move back: {why_not}")
+
+
+def check_failure(workspace: Workspace, entry: Entry) -> None:
+    """Raises GrantVoid when the grant was settled before."""
+    _open_grant(workspace, entry.namespace, cast(kinds.PromotionFailed, entry.fact).grant)
+
+
+def _why_void(workspace: Workspace, namespace: str, fact: kinds.Promotion, now: datetime) -> str | None:
+    if fact.action == "demote":
+        place = find_target(workspace, namespace, fact.registry, fact.model, fact.target)
+        demotion = None if place is None else place["demotion"]
+        if demotion is None or taken_back(workspace.connection, namespace, demotion):
+            return "the demotion was taken back"
+        return None
+    assert fact.artifact is not None
+    found = standing(workspace.connection, namespace, fact.model, fact.target, fact.artifact, now)
+    return fallen(found, fact.action, fact.decision)
+
+
+def _open_grant(workspace: Workspace, namespace: str, record: str) -> Row:
+    grant = workspace.get(PromotionGrant, namespace, record)
+    if grant is None:
+        raise NotFound(GRANT_NOT_FOUND)
+    if grant["settled_by"] is not None:
+        raise GrantVoid(
+            f"the grant was settled before, by record {grant['settled_by']}; a grant is for one move: check again"
+        )
+    return grant
+
+
+def _require_settled(
+    workspace: Workspace, namespace: str, fact: kinds.PromotionGranted | kinds.Promotion
+) -> None:
+    if is_settling(workspace, namespace, fact.target, fact.artifact or ""):
+        raise DecisionMoved("what the promotion rests on may change at this moment; ask again")

@@ -1,0 +1,44 @@
+"""Which snapshots are of a data set that a definition names, by its name or by namespace/name."""
+
+from collections.abc import Collection
+
+from sqlalchemy import ColumnElement, Connection, or_, select
+from sqlmodel import col
+
+from models.lineage.tables import DataSnapshot, RunLink
+
+
+def _is_of(dataset: str) -> ColumnElement[bool]:
+    name = col(DataSnapshot.dataset_name)
+    return or_(name == dataset, col(DataSnapshot.dataset_namespace) + "/" + name == dataset)
+
+
+def snapshots_of(
+    connection: Connection, namespace: str, dataset: str, digests: Collection[str]
+) -> frozenset[str]:
+    """Those of these snapshots that are of the data set."""
+    query = select(col(DataSnapshot.digest)).where(
+        col(DataSnapshot.namespace) == namespace, col(DataSnapshot.digest).in_(list(digests)), _is_of(dataset)
+    )
+    return frozenset(connection.execute(query).scalars()) if digests else frozenset()
+
+
+def runs_reading(
+    connection: Connection, namespace: str, dataset: str, run_ids: Collection[str]
+) -> frozenset[str]:
+    """Those of these runs that read a snapshot of the data set."""
+    query = (
+        select(col(RunLink.run_id))
+        .join(
+            DataSnapshot,
+            (col(DataSnapshot.digest) == col(RunLink.digest))
+            & (col(DataSnapshot.namespace) == col(RunLink.namespace)),
+        )
+        .where(
+            col(RunLink.run_id).in_(list(run_ids)),
+            col(RunLink.namespace) == namespace,
+            col(RunLink.direction) == "in",
+            _is_of(dataset),
+        )
+    )
+    return frozenset(connection.execute(query).scalars()) if run_ids else frozenset()
