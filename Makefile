@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo install test test-live check format bench lock clean
+.PHONY: help demo install test test-live test-mlflow check format bench lock clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,8 +32,11 @@ install: $(VENV)/.projects ## Fill .venv with pinned requirements and both proje
 test: $(VENV)/.projects ## Run the tests on SQLite and on a PostgreSQL that they start (ARGS="-k name")
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS) $(REPORT)
 
-test-live: $(VENV)/.projects $(VENV)/.demo $(MLFLOW_VENV)/.projects ## Run tests/live: real servers, also MLflow's, under load, killed, installed from wheels
-	$(BIN)/python -m pytest -m live -n $(WORKERS) --no-loadscope-reorder $(ARGS) tests/live $(REPORT)
+test-live: $(VENV)/.projects $(VENV)/.demo ## Run tests/live: real servers under load, killed, installed from wheels
+	$(BIN)/python -m pytest -m live -n $(WORKERS) --no-loadscope-reorder --ignore tests/live/mlflow $(ARGS) tests/live $(REPORT)
+
+test-mlflow: $(VENV)/.projects $(MLFLOW_VENV)/.projects ## Run tests/live/mlflow: the guard in real MLflow servers
+	$(BIN)/python -m pytest -m live -n $(WORKERS) --no-loadscope-reorder $(ARGS) tests/live/mlflow $(REPORT)
 
 check: $(VENV)/.projects ## Lint, formatting, types, import contracts, vendored files
 	$(BIN)/ruff check .

@@ -11,7 +11,7 @@ from tests.support.databases import DatabaseUrls
 from tests.support.postgres import SERVICE_ROLE, PostgresServer
 from tests.support.templates import prepare_template
 
-KILLS = 3
+KILLS = 2
 """`make bench` kills 20 times."""
 
 

@@ -64,7 +64,7 @@ def test_no_request_makes_the_server_fail_and_answers_are_as_described(
             f"--max-time={SECONDS}",
             # A claim may wait for work for 30 seconds.
             "--request-timeout=40",
-            "--max-examples=15",
+            "--max-examples=10",
             "--workers=1",
             "--no-shrink",
             "--generation-deterministic",

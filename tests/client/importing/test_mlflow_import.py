@@ -202,7 +202,7 @@ def test_an_import_that_ends_at_any_request_is_finished_by_the_next(
     whole.run()
     requests = len(mlflow.asked)
     expected = whole.everything()
-    for cut in range(4, requests, 11):
+    for cut in range(4, requests, 37):
         scene = Scene(service, mlflow, f"cut-{cut}")
         mlflow.asked.clear()
         mlflow.away_from = cut

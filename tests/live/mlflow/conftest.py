@@ -103,7 +103,7 @@ def fleet(
 
     def database(flavour: Flavour) -> str:
         if flavour.database == "sqlite":
-            return f"sqlite:///{folder / str(flavour) / 'mlflow.sqlite3'}"
+            return f"sqlite:///{folder / flavour.short / 'mlflow.sqlite3'}"
         url = make_url(postgres_server.create_database(f"mlflow_{flavour.kind}"))
         return url.set(drivername="postgresql+psycopg2").render_as_string(hide_password=False)
 
@@ -114,7 +114,7 @@ def fleet(
             "SHIPWORTHY_REGISTRY": str(flavour),
         }
         server = start_mlflow(
-            flavour, folder / str(flavour), database(flavour), guard if flavour.guarded else None
+            flavour, folder / flavour.short, database(flavour), guard if flavour.guarded else None
         )
         stopping.callback(server.stop)
         server.wait()

