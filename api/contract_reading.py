@@ -1,27 +1,18 @@
 """From the bytes of a contract to what is published of it. No input or output; pure Python, no engine."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from api.documents import MEDIA_TYPES, media_type_of, refusal
 from gates.contracts.compiling import compile_contract
 from gates.contracts.document import read_contract
 from gates.contracts.linting import lint_contract
 from gates.contracts.suite import CompiledContract
 from gates.documents.problems import DocumentError, Problem
-from models.errors import FieldProblem, InvalidInput
 from shipworthy.formats.digests import sha256_digest
 
-MEDIA_TYPES: Final[Mapping[str, Literal["yaml", "json"]]] = {
-    "application/yaml": "yaml",  # RFC 9512
-    "application/x-yaml": "yaml",
-    "text/yaml": "yaml",
-    "text/x-yaml": "yaml",
-    "application/json": "json",
-}
-MAX_PROBLEMS: Final = 200
-_JSON: Final = re.compile(rb"\s*[\[{]")
+_WHAT: Final = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +49,7 @@ class ReadContract:
 
 def read(data: bytes, content_type: str | None) -> ReadContract:
     """Raises DocumentError for bytes that are no contract, InvalidInput for another kind of content."""
-    media_type = _media_type(data, content_type)
+    media_type = media_type_of(data, content_type, _WHAT)
     document = read_contract(data, MEDIA_TYPES[media_type])
     return ReadContract(
         format=document.format,
@@ -75,38 +66,4 @@ def read_for_publishing(data: bytes, content_type: str | None) -> ReadContract:
     try:
         return read(data, content_type)
     except DocumentError as error:
-        raise _refusal(error.problems) from error
-
-
-def problem_json(problem: Problem) -> dict[str, Any]:
-    return {
-        "severity": problem.severity,
-        "pointer": problem.pointer,
-        "line": problem.line,
-        "message": problem.message,
-    }
-
-
-def _refusal(problems: Sequence[Problem]) -> InvalidInput:
-    """The error for bytes that are no contract."""
-    first = problems[0]
-    more = f"; {len(problems) - 1} more in this contract" if len(problems) > 1 else ""
-    return InvalidInput(
-        f"line {first.line}, {first.pointer or 'the contract'} {first.message}{more}",
-        problems=[
-            FieldProblem(each.pointer, f"line {each.line}: {each.message}")
-            for each in problems[:MAX_PROBLEMS]
-        ],
-    )
-
-
-def _media_type(data: bytes, content_type: str | None) -> str:
-    given = (content_type or "").partition(";")[0].strip().lower()
-    if given in ("", "application/octet-stream"):
-        return "application/json" if _JSON.match(data) else "application/yaml"
-    if given not in MEDIA_TYPES:
-        raise InvalidInput(
-            f"a contract is sent as {', '.join(MEDIA_TYPES)}; this Content-Type is none of them",
-            problems=[FieldProblem("", "has another Content-Type than application/yaml or application/json")],
-        )
-    return given
+        raise refusal(error, _WHAT) from error

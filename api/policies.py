@@ -1,31 +1,22 @@
 """From the bytes of a policy to what is published of it, and back from a published version to the policy."""
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final
 
+from api.documents import MEDIA_TYPES, media_type_of
 from api.keeping import kept_blob
 from gates.documents.problems import DocumentError, Problem
 from gates.release.criteria.review import ReviewCriterion
 from gates.release.loading import load_policy
 from gates.release.policy import Policy
 from models.blobs import BlobStore
-from models.errors import FieldProblem, InvalidInput
 from models.gates.people import Approver, eligible
 from models.gates.queries import PublishedGate
 
-MEDIA_TYPES: Final[Mapping[str, Literal["yaml", "json"]]] = {
-    "application/yaml": "yaml",  # RFC 9512
-    "application/x-yaml": "yaml",
-    "text/yaml": "yaml",
-    "text/x-yaml": "yaml",
-    "application/json": "json",
-}
-MAX_PROBLEMS: Final = 200
 MAX_POLICY_BYTES: Final = 256 * 1024
-_JSON: Final = re.compile(rb"\s*[\[{]")
+WHAT: Final = "policy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +30,7 @@ class ReadPolicy:
 
 def read_policy(data: bytes, content_type: str | None) -> ReadPolicy:
     """Raises DocumentError for bytes that are no policy, InvalidInput for another kind of content."""
-    media_type = media_type_of(data, content_type)
+    media_type = media_type_of(data, content_type, WHAT)
     if len(data) > MAX_POLICY_BYTES:
         message = f"has {len(data)} bytes, the limit is {MAX_POLICY_BYTES}"
         raise DocumentError([Problem(1, "", "error", message)])
@@ -50,28 +41,6 @@ def published_policy(blobs: BlobStore, namespace: str, version: PublishedGate) -
     """The policy of a published version; read from its bytes, which no database can change."""
     media_type = json.loads(version.document)["media_type"]
     return load_policy(kept_blob(blobs, namespace, version.digest), MEDIA_TYPES[media_type])
-
-
-def refusal(error: DocumentError, what: str = "policy") -> InvalidInput:
-    """One problem for each place that has to be mended."""
-    first = error.problems[0]
-    more = f"; {len(error.problems) - 1} more in this {what}" if len(error.problems) > 1 else ""
-    return InvalidInput(
-        f"line {first.line}, {first.pointer or f'the {what}'} {first.message}{more}",
-        problems=[
-            FieldProblem(each.pointer, f"line {each.line}: {each.message}")
-            for each in error.problems[:MAX_PROBLEMS]
-        ],
-    )
-
-
-def problem_json(problem: Problem) -> dict[str, Any]:
-    return {
-        "severity": problem.severity,
-        "pointer": problem.pointer,
-        "line": problem.line,
-        "message": problem.message,
-    }
 
 
 def people_problems(policy: Policy, found: Sequence[Approver], author: str | None) -> list[Problem]:
@@ -116,16 +85,3 @@ def _at(policy: Policy, pointer: str, message: str) -> Problem:
     while place and place not in policy.lines:
         place = place.rpartition("/")[0]
     return Problem(policy.lines.get(place, 1), pointer, "error", message)
-
-
-def media_type_of(data: bytes, content_type: str | None, what: str = "policy") -> str:
-    """YAML or JSON, as it was said or as it looks. Raises InvalidInput for another kind of content."""
-    given = (content_type or "").partition(";")[0].strip().lower()
-    if given in ("", "application/octet-stream"):
-        return "application/json" if _JSON.match(data) else "application/yaml"
-    if given not in MEDIA_TYPES:
-        raise InvalidInput(
-            f"a {what} is sent as {', '.join(MEDIA_TYPES)}; this Content-Type is none of them",
-            problems=[FieldProblem("", "has another Content-Type than application/yaml or application/json")],
-        )
-    return given

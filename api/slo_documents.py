@@ -6,7 +6,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
-from api.policies import MEDIA_TYPES, media_type_of, refusal
+from api.documents import MEDIA_TYPES, media_type_of, refusal
 from gates.documents.json_reading import read_json
 from gates.documents.problems import DocumentError, Problem
 from gates.documents.yaml_reading import read_yaml

@@ -11,14 +11,11 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Final
 
-from sqlalchemy import text
-
+from benchmarks.support.decisions import MODEL, TO, copy_decisions
 from benchmarks.support.figures import Figure, finish
 from benchmarks.support.http import Client
 from benchmarks.support.load import Failed, explain, run
@@ -31,29 +28,18 @@ from benchmarks.support.processes import (
     shipworthy,
 )
 from gates.release.evaluate import evaluate
-from models.bulk import Row, insert_rows
-from models.database import Database
-from models.gates.tables import DecisionInput, Gate, GateDecision
 from tests.gates.release.passing import NOW, make_facts
 from tests.gates.release.policies import make_policy
-from tests.support.databases import DatabaseUrls
 from tests.support.facts import digest
 
 DECISIONS: Final = int(os.environ.get("SHIPWORTHY_BENCH_DECISIONS", "100000"))
 PER_ARTIFACT: Final = 20
-INPUTS: Final = 8
 QUESTIONS: Final = 500
 ROUNDS: Final = 5
 JUDGED: Final = 200
 LOOKUP_MS: Final = 10.0
 JUDGING_MS: Final = 5.0
 SEED: Final = 20260501
-NAMESPACE: Final = "default"
-MODEL: Final = "fraud-classifier"
-TO: Final = "champion"
-CHUNK: Final = 5_000
-_FIRST_INPUT: Final = 10**12
-_BASE: Final = 10**9
 
 
 def main() -> None:
@@ -61,7 +47,7 @@ def main() -> None:
     with postgresql() as postgres, tempfile.TemporaryDirectory() as folder:
         urls = new_database(postgres, "shipworthy")
         with shipworthy(Path(folder), urls) as server:
-            _fill(urls)
+            copy_decisions(urls, DECISIONS, PER_ARTIFACT)
             lookup = run(_measure(server, chance))
     judging = _judging()
     finish(
@@ -70,82 +56,6 @@ def main() -> None:
             Figure("judging", judging, "ms", judging / JUDGING_MS, 1, "at most"),
         ]
     )
-
-
-def _fill(urls: DatabaseUrls) -> None:
-    database = Database(urls.service_url)
-    began = time.perf_counter()
-    try:
-        with database.connection() as connection:
-            insert_rows(connection, Gate, [_gate()])
-            for start in range(0, DECISIONS, CHUNK):
-                numbers = range(start, min(start + CHUNK, DECISIONS))
-                insert_rows(connection, GateDecision, [_decision(number) for number in numbers])
-                insert_rows(connection, DecisionInput, [row for number in numbers for row in _inputs(number)])
-    finally:
-        database.dispose()
-    owner = Database(urls.migration_url)
-    with owner.connection() as connection:
-        connection.execute(text("ANALYZE"))
-    owner.dispose()
-    explain(f"{DECISIONS} decisions copied in {time.perf_counter() - began:.0f} s")
-
-
-def _gate() -> Row:
-    return {
-        "namespace": NAMESPACE,
-        "name": "gate",
-        "version": 1,
-        "digest": digest(1),
-        "document_digest": digest(2),
-        "model": MODEL,
-        "target": TO,
-        "owner": None,
-        "record": digest(3),
-        "position": 0,
-    }
-
-
-def _decision(number: int) -> Row:
-    record = digest(_BASE + number)
-    until = datetime.now(UTC) + timedelta(days=7)
-    predicate = {
-        "decision": record,
-        "verdict": "passed",
-        "sentence": "Passed.",
-        "unblocks": [],
-        "reviews": [],
-        "waivers": [],
-        "criteria": [{"id": f"criterion-{each}", "sentence": "measured " * 20} for each in range(12)],
-    }
-    return {
-        "namespace": NAMESPACE,
-        "record": record,
-        "type": "gate",
-        "mode": "enforce",
-        "verdict": "passed",
-        "model": MODEL,
-        "version": None,
-        "target": TO,
-        "artifact": digest(number // PER_ARTIFACT),
-        "gate": "gate",
-        "gate_version": 1,
-        "valid_until": until,
-        "position": number,
-        "summary": "{}",
-        "document": json.dumps(predicate),
-    }
-
-
-def _inputs(number: int) -> Iterator[Row]:
-    for each in range(INPUTS):
-        yield {
-            "decision": digest(_BASE + number),
-            "namespace": NAMESPACE,
-            "record": digest(_FIRST_INPUT + number * INPUTS + each),
-            "key_id": f"key{number % 50}",
-            "position": number,
-        }
 
 
 async def _measure(server: Server, chance: random.Random) -> float:

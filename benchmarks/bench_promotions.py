@@ -11,21 +11,16 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Final
 
-from sqlalchemy import text
-
+from benchmarks.support.decisions import MODEL, NAMESPACE, TO, copy_decisions
 from benchmarks.support.figures import Figure, finish
 from benchmarks.support.http import Answer, Client
 from benchmarks.support.load import Failed, explain, run
 from benchmarks.support.processes import load_average, new_database, postgresql, shipworthy
-from models.bulk import Row, insert_rows
 from models.database import Database
-from models.gates.tables import DecisionInput, Gate, GateDecision
 from models.keys.administration import create_key
 from models.keys.key_files import key_folder, load_key_files
 from models.ledger.opening import open_ledger
@@ -34,17 +29,10 @@ from tests.support.facts import digest
 
 MANY: Final = int(os.environ.get("SHIPWORTHY_BENCH_DECISIONS", "100000"))
 FEW: Final = 1_000
-INPUTS: Final = 8
 SAMPLES: Final = 300
 ROUNDS: Final = 5
 LIMIT: Final = 1.3
 SEED: Final = 20260501
-NAMESPACE: Final = "default"
-MODEL: Final = "fraud-classifier"
-TO: Final = "champion"
-CHUNK: Final = 5_000
-_FIRST_INPUT: Final = 10**12
-_BASE: Final = 10**9
 
 
 def main() -> None:
@@ -65,7 +53,6 @@ def main() -> None:
 def _filled(urls: DatabaseUrls, data: Path, number: int) -> str:
     """A registry's token; every decision is a pass in force for an artifact of its own."""
     database = Database(urls.service_url)
-    began = time.perf_counter()
     try:
         ring = load_key_files(key_folder(data))
         ledger = open_ledger(database, ring.log_key, None)
@@ -73,78 +60,10 @@ def _filled(urls: DatabaseUrls, data: Path, number: int) -> str:
             token = create_key(ledger, ring, namespace=NAMESPACE, roles=["registry"]).token
         finally:
             ledger.close()
-        with database.connection() as connection:
-            insert_rows(connection, Gate, [_gate()])
-            for start in range(0, number, CHUNK):
-                numbers = range(start, min(start + CHUNK, number))
-                insert_rows(connection, GateDecision, [_decision(each) for each in numbers])
-                insert_rows(connection, DecisionInput, [row for each in numbers for row in _inputs(each)])
     finally:
         database.dispose()
-    owner = Database(urls.migration_url)
-    with owner.connection() as connection:
-        connection.execute(text("ANALYZE"))
-    owner.dispose()
-    explain(f"{number} decisions copied in {time.perf_counter() - began:.0f} s")
+    copy_decisions(urls, number)
     return token
-
-
-def _gate() -> Row:
-    return {
-        "namespace": NAMESPACE,
-        "name": "gate",
-        "version": 1,
-        "digest": digest(1),
-        "document_digest": digest(2),
-        "model": MODEL,
-        "target": TO,
-        "owner": None,
-        "record": digest(3),
-        "position": 0,
-    }
-
-
-def _decision(number: int) -> Row:
-    record = digest(_BASE + number)
-    predicate = {
-        "decision": record,
-        "verdict": "passed",
-        "sentence": "Passed.",
-        "incumbent": {"artifact": None, "how": "none", "record": None, "target": TO},
-        "gate": {"name": "gate", "version": 1, "digest": digest(1)},
-        "unblocks": [],
-        "reviews": [],
-        "waivers": [],
-        "criteria": [{"id": f"criterion-{each}", "sentence": "measured " * 20} for each in range(12)],
-    }
-    return {
-        "namespace": NAMESPACE,
-        "record": record,
-        "type": "gate",
-        "mode": "enforce",
-        "verdict": "passed",
-        "model": MODEL,
-        "version": None,
-        "target": TO,
-        "artifact": digest(number),
-        "gate": "gate",
-        "gate_version": 1,
-        "valid_until": datetime.now(UTC) + timedelta(days=7),
-        "position": number,
-        "summary": "{}",
-        "document": json.dumps(predicate),
-    }
-
-
-def _inputs(number: int) -> Iterator[Row]:
-    for each in range(INPUTS):
-        yield {
-            "decision": digest(_BASE + number),
-            "namespace": NAMESPACE,
-            "record": digest(_FIRST_INPUT + number * INPUTS + each),
-            "key_id": f"key{number % 50}",
-            "position": number,
-        }
 
 
 async def _measure(places: list[tuple[int, str, int]], chance: random.Random) -> tuple[float, float]:

@@ -8,16 +8,9 @@ from fastapi import APIRouter, Path, Request, Response
 from starlette.responses import JSONResponse
 
 from api.auth import require_role
-from api.contract_reading import (
-    MAX_PROBLEMS,
-    ReadContract,
-    problem_json,
-    read,
-    read_for_publishing,
-)
-from api.pages import (
-    JSON,
-)
+from api.contract_reading import ReadContract, read, read_for_publishing
+from api.documents import document_body, problems_json, published_responses
+from api.keeping import keep_blob
 from api.recording import Recorder
 from api.services import Services, services_of
 from gates.documents.problems import DocumentError
@@ -37,49 +30,13 @@ router = APIRouter(tags=["contracts"])
 _ATTEMPTS: Final = 20
 """Each one lost means that somebody else published a version in between."""
 Name = Annotated[str, Path(max_length=128, json_schema_extra={"pattern": NAME_PATTERN})]
-_BODY: Final[dict[str, Any]] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            media: {
-                "schema": {
-                    "type": "string",
-                    "description": "Open Data Contract Standard v3, or a GX 1.x suite",
-                }
-            }
-            for media in ("application/yaml", "application/json")
-        },
-    }
-}
-_PUBLISHED: Final[dict[str, Any]] = {
-    JSON: {
-        "schema": {
-            "type": "object",
-            "required": [
-                "name",
-                "version",
-                "digest",
-                "suite_digest",
-                "objects",
-                "problems",
-                "record",
-                "created",
-            ],
-            "properties": {
-                "name": {"type": "string"},
-                "version": {"type": "integer"},
-                "digest": {"type": "string"},
-                "suite_digest": {"type": "string"},
-                "baseline": {"type": ["string", "null"]},
-                "objects": {"type": "array", "items": {"type": "object"}},
-                "problems": {"type": "array", "items": {"type": "object"}},
-                "record": {"type": "string"},
-                "position": {"type": "integer"},
-                "created": {"type": "boolean"},
-            },
-        }
-    }
-}
+_BODY: Final = document_body("Open Data Contract Standard v3, or a GX 1.x suite")
+_PUBLISHED: Final = published_responses(
+    ("name", "version", "digest", "suite_digest", "objects", "problems", "record", "created"),
+    suite_digest={"type": "string"},
+    baseline={"type": ["string", "null"]},
+    objects={"type": "array", "items": {"type": "object"}},
+)
 
 
 @router.put(
@@ -87,10 +44,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     status_code=201,
     response_class=JSONResponse,
     openapi_extra=_BODY,
-    responses={
-        200: {"description": "The current version has this content.", "content": _PUBLISHED},
-        201: {"description": "A new version was published.", "content": _PUBLISHED},
-    },
+    responses=_PUBLISHED,
     summary="Publish a contract, or its next version",
 )
 async def publish_contract(name: Name, request: Request) -> Response:
@@ -148,13 +102,7 @@ def _keep(services: Services, actor: Actor, contract: ReadContract) -> None:
         (contract.digest, contract.data),
         (contract.compiled.digest, contract.compiled.canonical),
     ):
-        writer = services.blobs.writer(actor.namespace, digest)
-        try:
-            writer.update(data)
-            writer.commit()
-        except BaseException:
-            writer.abort()
-            raise
+        keep_blob(services.blobs, actor.namespace, digest, data)
 
 
 def _current(services: Services, actor: Actor, name: str) -> CurrentContract | None:
@@ -196,7 +144,7 @@ def _answer(contract: ReadContract, document: dict[str, Any], position: int, cre
         "suite_digest": document["suite_digest"],
         "baseline": document.get("baseline"),
         "objects": document["objects"],
-        "problems": [problem_json(each) for each in contract.problems[:MAX_PROBLEMS]],
+        "problems": problems_json(contract.problems),
         "record": document["record"],
         "position": position,
         "created": created,
@@ -207,12 +155,12 @@ def _linted(data: bytes, content_type: str | None) -> dict[str, Any]:
     try:
         contract = read(data, content_type)
     except DocumentError as error:
-        problems = [problem_json(each) for each in error.problems[:MAX_PROBLEMS]]
+        problems = problems_json(error.problems)
         return {"ok": False, "format": None, "problems": problems, "objects": [], "not_evaluated": []}
     return {
         "ok": contract.is_sound,
         "format": contract.format,
-        "problems": [problem_json(each) for each in contract.problems[:MAX_PROBLEMS]],
+        "problems": problems_json(contract.problems),
         "objects": contract.objects,
         "not_evaluated": [
             {"object": each.name, **rule.to_json()}

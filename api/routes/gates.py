@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import JSONResponse
 
 from api.auth import require_role
+from api.documents import document_body, problems_json, published_responses, refusal
 from api.keeping import keep_blob
-from api.pages import JSON
-from api.policies import ReadPolicy, people_problems, problem_json, read_policy, refusal
+from api.policies import WHAT, ReadPolicy, people_problems, read_policy
 from api.recording import Recorder
 from api.routes.reading_gates import GatePath
 from api.services import Services, services_of
@@ -26,35 +26,13 @@ from models.kinds.registry import KINDS
 
 router = APIRouter(tags=["gates"])
 
-_BODY: Final[dict[str, Any]] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            media: {"schema": {"type": "string", "description": "a policy: docs/gates.md"}}
-            for media in ("application/yaml", "application/json")
-        },
-    }
-}
-_PUBLISHED: Final[dict[str, Any]] = {
-    JSON: {
-        "schema": {
-            "type": "object",
-            "required": ["name", "version", "digest", "document_digest", "applies_to", "record", "created"],
-            "properties": {
-                "name": {"type": "string"},
-                "version": {"type": "integer"},
-                "digest": {"type": "string"},
-                "document_digest": {"type": "string"},
-                "applies_to": {"type": "object"},
-                "criteria": {"type": "array", "items": {"type": "string"}},
-                "problems": {"type": "array", "items": {"type": "object"}},
-                "record": {"type": "string"},
-                "position": {"type": "integer"},
-                "created": {"type": "boolean"},
-            },
-        }
-    }
-}
+_BODY: Final = document_body("a policy: docs/gates.md")
+_PUBLISHED: Final = published_responses(
+    ("name", "version", "digest", "document_digest", "applies_to", "record", "created"),
+    document_digest={"type": "string"},
+    applies_to={"type": "object"},
+    criteria={"type": "array", "items": {"type": "string"}},
+)
 
 
 @router.put(
@@ -62,10 +40,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     status_code=201,
     response_class=JSONResponse,
     openapi_extra=_BODY,
-    responses={
-        200: {"description": "The current version has this content.", "content": _PUBLISHED},
-        201: {"description": "A new version was published.", "content": _PUBLISHED},
-    },
+    responses=_PUBLISHED,
     summary="Publish a gate's policy, or its next version",
 )
 async def publish_gate(name: GatePath, request: Request) -> Response:
@@ -113,7 +88,7 @@ def _checked(
     try:
         read = read_policy(data, media)
     except DocumentError as error:
-        raise refusal(error) from error
+        raise refusal(error, WHAT) from error
     if read.policy.name != name:
         message = f"is {read.policy.name}, the URL says {name}; publish it under its own name"
         raise InvalidInput(f"/metadata/name {message}", problems=[FieldProblem("/metadata/name", message)])
@@ -128,7 +103,7 @@ def _checked(
         found = approvers(connection, actor.namespace, datetime.now(UTC))
     problems = people_problems(read.policy, found, actor.owner)
     if problems:
-        raise refusal(DocumentError(problems))
+        raise refusal(DocumentError(problems), WHAT)
     return read, list(lint(read.policy)), None
 
 
@@ -156,7 +131,7 @@ def _answer(
 ) -> dict[str, Any]:
     names = ("name", "version", "digest", "document_digest", "applies_to", "criteria", "record")
     return {name: document[name] for name in names} | {
-        "problems": [problem_json(each) for each in problems],
+        "problems": problems_json(problems),
         "position": position,
         "created": created,
     }
@@ -166,7 +141,7 @@ def _linted(services: Services, actor: Actor, data: bytes, media: str | None) ->
     try:
         policy = read_policy(data, media).policy
     except DocumentError as error:
-        return {"ok": False, "problems": [problem_json(each) for each in error.problems]}
+        return {"ok": False, "problems": problems_json(error.problems)}
     with services.database.read() as session:
         found = approvers(session.connection(), actor.namespace, datetime.now(UTC))
     problems = [*people_problems(policy, found, actor.owner), *lint(policy)]
@@ -176,5 +151,5 @@ def _linted(services: Services, actor: Actor, data: bytes, media: str | None) ->
         "version": policy.version,
         "digest": policy.digest,
         "document_digest": policy.document_digest,
-        "problems": [problem_json(each) for each in problems],
+        "problems": problems_json(problems),
     }

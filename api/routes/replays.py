@@ -9,9 +9,10 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import JSONResponse
 
 from api.auth import require_role
+from api.documents import refusal
 from api.keeping import kept_blob
 from api.pages import JSON, decode_position, encode_cursor
-from api.policies import published_policy, read_policy, refusal
+from api.policies import WHAT, published_policy, read_policy
 from api.recording import parse_json, read_fact
 from api.routes.reading_gates import GatePath
 from api.routes.recording import documented
@@ -81,7 +82,7 @@ def _policy(services: Services, actor: Actor, name: str, wanted: ReplayRequest) 
     try:
         policy = read_policy(wanted.policy.encode(), None).policy
     except DocumentError as error:
-        raise refusal(error) from error
+        raise refusal(error, WHAT) from error
     if policy.name != name:
         message = f"is a policy of {policy.name}, the URL says {name}"
         raise InvalidInput(f"/policy {message}", problems=[FieldProblem("/policy", message)])

@@ -10,9 +10,8 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import JSONResponse
 
 from api.auth import require_role
+from api.documents import document_body, problems_json, published_responses
 from api.keeping import keep_blob
-from api.pages import JSON
-from api.policies import problem_json
 from api.recording import Recorder
 from api.routes.reading_slos import SloPath
 from api.services import Services, services_of
@@ -26,15 +25,7 @@ from models.slo.definitions import PublishedVersion, find_slo
 
 router = APIRouter(tags=["slos"])
 
-_BODY: Final[dict[str, Any]] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            media: {"schema": {"type": "string", "description": "a definition: docs/slo.md"}}
-            for media in ("application/yaml", "application/json")
-        },
-    }
-}
+_BODY: Final = document_body("a definition: docs/slo.md")
 _SHOWN: Final = (
     "name",
     "version",
@@ -48,26 +39,12 @@ _SHOWN: Final = (
     "document_digest",
     "record",
 )
-_PUBLISHED: Final[dict[str, Any]] = {
-    JSON: {
-        "schema": {
-            "type": "object",
-            "required": ["name", "version", "digest", "document_digest", "objective", "record", "created"],
-            "properties": {
-                "name": {"type": "string"},
-                "version": {"type": "integer"},
-                "digest": {"type": "string"},
-                "document_digest": {"type": "string"},
-                "objective": {"type": "string"},
-                "target": {"type": "string"},
-                "problems": {"type": "array", "items": {"type": "object"}},
-                "record": {"type": "string"},
-                "position": {"type": "integer"},
-                "created": {"type": "boolean"},
-            },
-        }
-    }
-}
+_PUBLISHED: Final = published_responses(
+    ("name", "version", "digest", "document_digest", "objective", "record", "created"),
+    document_digest={"type": "string"},
+    objective={"type": "string"},
+    target={"type": "string"},
+)
 
 
 @router.put(
@@ -75,10 +52,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     status_code=201,
     response_class=JSONResponse,
     openapi_extra=_BODY,
-    responses={
-        200: {"description": "The current version has this content.", "content": _PUBLISHED},
-        201: {"description": "A new version was published.", "content": _PUBLISHED},
-    },
+    responses=_PUBLISHED,
     summary="Publish an SLO's definition, or its next version",
 )
 async def publish_slo(name: SloPath, request: Request) -> Response:
@@ -136,7 +110,7 @@ def _answer(
     document: dict[str, Any], problems: Sequence[Problem], position: int, created: bool
 ) -> dict[str, Any]:
     return {name: document.get(name) for name in _SHOWN} | {
-        "problems": [problem_json(each) for each in problems],
+        "problems": problems_json(problems),
         "position": position,
         "created": created,
     }
@@ -146,7 +120,7 @@ def _linted(data: bytes, media: str | None) -> dict[str, Any]:
     try:
         definition = read_definition(data, media).definition
     except DocumentError as error:
-        return {"ok": False, "problems": [problem_json(each) for each in error.problems]}
+        return {"ok": False, "problems": problems_json(error.problems)}
     problems = lint(definition, datetime.now(UTC))
     return {
         "ok": all(each.severity != "error" for each in problems),
@@ -155,5 +129,5 @@ def _linted(data: bytes, media: str | None) -> dict[str, Any]:
         "objective": definition.objective,
         "digest": definition.digest,
         "document_digest": definition.document_digest,
-        "problems": [problem_json(each) for each in problems],
+        "problems": problems_json(problems),
     }

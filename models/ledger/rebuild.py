@@ -21,6 +21,7 @@ from models.lineage import tables
 from models.lineage.rules import RULES
 from models.lineage.run_rows import view_of, write_views
 from models.promotions import tables as promotion_tables
+from models.slo import evidence_tables
 from models.slo import tables as slo_tables
 from shipworthy.formats.canonical_json import parse_canonical
 
@@ -64,10 +65,10 @@ PROJECTIONS: Final[tuple[type[Table], ...]] = (
     slo_tables.SloWindowRevision,
     slo_tables.SloMonth,
     slo_tables.SloExclusion,
-    slo_tables.RunTiming,
-    slo_tables.RunEnd,
-    slo_tables.SnapshotInterval,
-    slo_tables.EvaluationReport,
+    evidence_tables.RunTiming,
+    evidence_tables.RunEnd,
+    evidence_tables.SnapshotInterval,
+    evidence_tables.EvaluationReport,
 )
 """Every table that holds nothing but what the records say."""
 

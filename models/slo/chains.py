@@ -13,8 +13,8 @@ from gates.slo.schedules import Interval
 from models.ledger.tables import Record
 from models.lineage.run_state import OPEN_STATES
 from models.lineage.tables import Run
+from models.slo.evidence_tables import RunEnd, RunTiming
 from models.slo.revoked import not_revoked
-from models.slo.tables import RunEnd, RunTiming
 
 MAX_RUNS: Final = 50_000
 """Of one question; more attempts than that change no outcome."""

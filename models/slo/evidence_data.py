@@ -15,10 +15,10 @@ from gates.slo.windows import EvidenceItem
 from models.contracts.tables import ContractCheck
 from models.ledger.tables import Record
 from models.slo.definitions import Published
+from models.slo.evidence_tables import SnapshotInterval
 from models.slo.measured import Found, covers
 from models.slo.revoked import not_revoked
 from models.slo.stored import StoredWindow
-from models.slo.tables import SnapshotInterval
 
 MAX_SNAPSHOTS = 50_000
 """Of one question."""

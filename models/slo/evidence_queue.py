@@ -13,9 +13,9 @@ from models.ledger.tables import Record
 from models.lineage.run_state import OPEN_STATES
 from models.slo.chains import named
 from models.slo.definitions import Published
+from models.slo.evidence_tables import RunTiming
 from models.slo.measured import Found
 from models.slo.stored import StoredWindow
-from models.slo.tables import RunTiming
 
 MAX_JOBS: Final = 50_000
 """Of one window."""

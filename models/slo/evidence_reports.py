@@ -12,9 +12,9 @@ from gates.slo.windows import EvidenceItem
 from models.lineage.tables import Evaluation, ModelVersion, Run
 from models.slo.chains import named
 from models.slo.definitions import Published
+from models.slo.evidence_tables import EvaluationReport
 from models.slo.measured import Found
 from models.slo.stored import StoredWindow
-from models.slo.tables import EvaluationReport
 
 MAX_REPORTS: Final = 100_000
 """That one check looks at."""

@@ -9,9 +9,9 @@ from gates.slo.schedules import Interval
 from models.fields import instant_text
 from models.slo.chains import named
 from models.slo.definitions import Published
+from models.slo.evidence_tables import RunTiming
 from models.slo.measured import covers
 from models.slo.stored import StoredWindow
-from models.slo.tables import RunTiming
 
 MAX_NEAR: Final = 20
 

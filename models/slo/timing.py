@@ -9,7 +9,7 @@ from models.kinds.facts import Snapshot
 from models.kinds.runs import TERMINAL_STATES, RunEventFact
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
-from models.slo import tables
+from models.slo import evidence_tables as tables
 from shipworthy.formats.times import parse_instant
 
 

@@ -21,9 +21,10 @@ from models.ledger.tables import Record
 from models.lineage.tables import Artifact, Checkpoint, Evaluation, Revocation, RunLink
 from models.slo.chains import chains_of
 from models.slo.definitions import Published
+from models.slo.evidence_tables import SnapshotInterval
 from models.slo.projections import WITHDRAWN
 from models.slo.stored import StoredWindow, windows_where
-from models.slo.tables import SloExclusion, SloWindow, SnapshotInterval
+from models.slo.tables import SloExclusion, SloWindow
 
 RUN_KINDS: Final = frozenset({"run.registered", "run.event", "artifact", "checkpoint.saved"})
 KINDS: Final = (
