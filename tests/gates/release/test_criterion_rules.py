@@ -3,9 +3,11 @@
 import pytest
 
 from gates.documents.problems import DocumentError
+from gates.release.combining import combined
 from gates.release.loading import load_policy
+from gates.release.numbers import Unusable
 from gates.release.policy import Policy
-from tests.gates.release.policies import CRITERIA, policy_text
+from tests.gates.release.policies import CRITERIA, make_policy, policy_text
 
 
 def with_criterion(rest: str) -> list[tuple[str, str]]:
@@ -171,3 +173,8 @@ def test_a_criterion_that_could_not_do_its_work_is_refused(rest: str, place: str
 )
 def test_a_criterion_may_leave_out_what_it_does_not_need(rest: str) -> None:
     assert isinstance(load_policy(policy_text(CRITERIA | {"new": rest})), Policy)
+
+
+def test_a_criterion_of_which_nothing_was_judged_has_not_passed() -> None:
+    with pytest.raises(Unusable, match="nothing to judge"):
+        combined(make_policy().criteria[0], [])

@@ -131,16 +131,18 @@ def test_all_problems_are_told_at_once_by_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "line", "message"),
     [
-        (b"", "is empty"),
-        (b"- a\n", "is no policy"),
-        (b"a: 1\na: 2\n", "stands already on line 1"),
-        (b"a: 9007199254740993\n", "write it as text, in quotes"),
+        (b"", 1, "is empty"),
+        (b"- a\n", 1, "is no policy"),
+        (b"a: 1\na: 2\n", 2, "stands already on line 1"),
+        (b"a: 9007199254740993\n", 1, "write it as text, in quotes"),
     ],
 )
-def test_what_is_no_policy_document_is_refused(text: bytes, message: str) -> None:
-    assert message in problems(text)[0][2]
+def test_what_is_no_policy_document_is_refused(text: bytes, line: int, message: str) -> None:
+    found, _, told = problems(text)[0]
+    assert found == line
+    assert message in told
 
 
 def test_an_empty_policy_is_refused() -> None:
