@@ -1,7 +1,7 @@
-"""Many rows in one statement: COPY and array inserts on PostgreSQL, executemany on SQLite.
+"""Many rows in one statement: arrays on PostgreSQL, executemany on SQLite.
 
-Within `one_round_trip` PostgreSQL gets the statements one after another without waiting for each answer: a commit
-has a dozen of them, and waiting costs more than writing few rows.
+`write_all` gives PostgreSQL the rows of many tables in one statement: a commit writes a dozen tables, and going there
+and back for each costs more than writing few rows.
 
 Strings travel as `text` and are assigned to their column, so that a value over its length raises; a cast to
 varchar(n) would cut it in silence.
@@ -9,8 +9,9 @@ varchar(n) would cut it in silence.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from typing import Any, Final, cast
 
@@ -19,6 +20,7 @@ from sqlalchemy import BigInteger, Connection, Integer, LargeBinary
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.dialects import sqlite
 
+from models.arrays import array
 from models.columns import Table, UTCDateTime
 
 Row = Mapping[str, Any]
@@ -33,38 +35,45 @@ def insert_rows(connection: Connection, table: type[Table], rows: Collection[Row
     """Rows that can't be there yet; one that is raises IntegrityError (psycopg's or SQLAlchemy's)."""
     if not rows:
         return
-    target = sql_table(table)
     if connection.dialect.name == "sqlite":
-        connection.execute(target.insert(), [dict(row) for row in rows])
-        return
-    names = [column.name for column in target.columns]
-    listed = ", ".join(f'"{name}"' for name in names)
-    with (
-        _driver(connection).cursor() as cursor,
-        cursor.copy(f'COPY "{target.name}" ({listed}) FROM STDIN (FORMAT BINARY)'.encode()) as copy,
-    ):
-        copy.set_types([_wire_type(column.type) for column in target.columns])
-        for row in rows:
-            copy.write_row([row[name] for name in names])
-
-
-@contextmanager
-def one_round_trip(connection: Connection) -> Iterator[None]:
-    """What is inserted or replaced inside is sent together; an error of any of it is raised at the end at the
-    latest. No COPY and no query fits inside."""
-    if connection.dialect.name == "sqlite":
-        yield
+        connection.execute(sql_table(table).insert(), [dict(row) for row in rows])
     else:
-        with _driver(connection).pipeline():
-            yield
+        _write_together(connection, [Write(table, rows)])
 
 
-def insert_new(connection: Connection, table: type[Table], rows: Collection[Row]) -> None:
-    """`insert_rows` for few rows, by a statement that fits into `one_round_trip`."""
+class How(Enum):
+    """What happens to a row whose primary key is taken."""
+
+    NEW = "it can't be; raises IntegrityError"
+    MISSING = "the row that is there stays as it is"
+    REPLACED = "the row takes the place of the other"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Rows of one table and how they are written."""
+
+    table: type[Table]
+    rows: Collection[Row]
+    how: How = How.NEW
+
+
+def write_all(connection: Connection, writes: Sequence[Write]) -> None:
+    """Rows of many tables, in few statements. Those of a table that is named twice are written in the order given."""
     if connection.dialect.name == "sqlite":
-        insert_rows(connection, table, rows)
-    elif rows:
-        _unnest(connection, table, rows)
+        for each in writes:
+            _WRITERS[each.how](connection, each.table, each.rows)
+        return
+    together: dict[type[Table], Write] = {}
+    for each in writes:
+        if each.table in together:
+            # One statement sees the rows of a table as they were before all of it.
+            _write_together(connection, list(together.values()))
+            together = {}
+        if each.rows:
+            together[each.table] = each
+    if together:
+        _write_together(connection, list(together.values()))
 
 
 def insert_missing(connection: Connection, table: type[Table], rows: Collection[Row]) -> None:
@@ -75,7 +84,7 @@ def insert_missing(connection: Connection, table: type[Table], rows: Collection[
         statement = sqlite.insert(sql_table(table)).on_conflict_do_nothing()
         connection.execute(statement, [dict(row) for row in rows])
     else:
-        _unnest(connection, table, rows, "ON CONFLICT DO NOTHING")
+        _write_together(connection, [Write(table, rows, How.MISSING)])
 
 
 def upsert_rows(connection: Connection, table: type[Table], rows: Collection[Row]) -> None:
@@ -83,9 +92,9 @@ def upsert_rows(connection: Connection, table: type[Table], rows: Collection[Row
     if not rows:
         return
     target = sql_table(table)
-    keys = [column.name for column in target.primary_key]
-    others = [column.name for column in target.columns if column.name not in keys]
     if connection.dialect.name == "sqlite":
+        keys = [column.name for column in target.primary_key]
+        others = [column.name for column in target.columns if column.name not in keys]
         statement = sqlite.insert(target)
         connection.execute(
             statement.on_conflict_do_update(
@@ -94,8 +103,7 @@ def upsert_rows(connection: Connection, table: type[Table], rows: Collection[Row
             [dict(row) for row in rows],
         )
         return
-    replaced = ", ".join(f'"{name}" = excluded."{name}"' for name in others)
-    _unnest(connection, table, rows, f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {replaced}")
+    _write_together(connection, [Write(table, rows, How.REPLACED)])
 
 
 def select_among(
@@ -105,27 +113,51 @@ def select_among(
     its other parameters."""
     given: Any = json.dumps(list(keys)) if connection.dialect.name == "sqlite" else list(keys)
     # Past SQLAlchemy's compiler: a commit asks a handful of these.
-    query = _among(query, connection.dialect.name)
+    query = as_asked(query, connection.dialect.name)
     return list(connection.exec_driver_sql(query, {"namespace": namespace, "keys": given, **more}))
 
 
 @cache
-def _among(query: str, dialect: str) -> str:
-    """The query as the driver takes it."""
+def as_asked(query: str, dialect: str) -> str:
+    """A query with `:name` and `IN :keys` as the driver takes it."""
     if dialect == "sqlite":
         return query.replace("IN :keys", "IN (SELECT value FROM json_each(:keys))")
     return _NAMED.sub(r"%(\1)s", query.replace("IN :keys", "= ANY(:keys)"))
 
 
 @cache
-def _unnest_statement(table: type[Table], conflict: str) -> bytes:
-    target = sql_table(table)
-    listed = ", ".join(f'"{name}"' for name in (column.name for column in target.columns))
-    arrays = ", ".join(f"%s::{_wire_type(column.type)}[]" for column in target.columns)
-    return (f'INSERT INTO "{target.name}" ({listed}) SELECT * FROM unnest({arrays}) {conflict}').encode()
+def _together(parts: tuple[tuple[type[Table], How], ...]) -> bytes:
+    """INSERTs of arrays into tables that differ, as one statement; `$n` in the order of the tables' columns."""
+    inserts, number = [], 0
+    for table, how in parts:
+        target = sql_table(table)
+        names = [column.name for column in target.columns]
+        arrays = [
+            f"${number + place}::{wire_type(each.type)}[]" for place, each in enumerate(target.columns, 1)
+        ]
+        listed = ", ".join(f'"{name}"' for name in names)
+        inserts.append(
+            f'INSERT INTO "{target.name}" ({listed}) SELECT * FROM unnest({", ".join(arrays)}) {_conflict(target, how)}'
+        )
+        number += len(names)
+    first = "".join(
+        f"{'WITH' if place == 0 else ','} w{place} AS ({each})" for place, each in enumerate(inserts[:-1])
+    )
+    return f"{first} {inserts[-1]}".encode()
 
 
-def _wire_type(kind: object) -> str:
+def _conflict(target: SqlTable, how: How) -> str:
+    if how is How.NEW:
+        return ""
+    keys = [column.name for column in target.primary_key]
+    replaced = [f'"{each.name}" = excluded."{each.name}"' for each in target.columns if each.name not in keys]
+    if how is How.MISSING or not replaced:
+        return "ON CONFLICT DO NOTHING"
+    listed = ", ".join(f'"{name}"' for name in keys)
+    return f"ON CONFLICT ({listed}) DO UPDATE SET {', '.join(replaced)}"
+
+
+def wire_type(kind: object) -> str:
     if isinstance(kind, BigInteger):
         return "bigint"
     if isinstance(kind, Integer):
@@ -137,32 +169,24 @@ def _wire_type(kind: object) -> str:
     return "text"
 
 
-def _unnest(connection: Connection, table: type[Table], rows: Collection[Row], conflict: str = "") -> None:
-    arrays = [_array(column.type, [row[column.name] for row in rows]) for column in sql_table(table).columns]
-    with _driver(connection).cursor() as cursor:
-        cursor.execute(_unnest_statement(table, conflict), arrays)
+def _write_together(connection: Connection, writes: Sequence[Write]) -> None:
+    arrays = [
+        array(wire_type(column.type), [row[column.name] for row in each.rows])
+        for each in writes
+        for column in sql_table(each.table).columns
+    ]
+    statement = _together(tuple((each.table, each.how) for each in writes))
+    # A raw cursor: psycopg would look for its own placeholders in a long statement each time.
+    with psycopg.RawCursor(driver(connection)) as cursor:
+        cursor.execute(statement, arrays)
 
 
-def _array(kind: object, values: list[Any]) -> str:
-    """PostgreSQL's text form of an array. Written here because psycopg dumps arrays element by element in Python,
-    which cost more than all else in a commit."""
-    if isinstance(kind, BigInteger | Integer):
-        texts = ["NULL" if value is None else str(value) for value in values]
-    elif isinstance(kind, LargeBinary):
-        # The backslash of bytea's hex form is itself escaped within an array.
-        texts = ["NULL" if value is None else f'"\\\\x{value.hex()}"' for value in values]
-    elif isinstance(kind, UTCDateTime):
-        texts = ["NULL" if value is None else f'"{value.isoformat()}"' for value in values]
-    else:
-        texts = ["NULL" if value is None else _quoted(value) for value in values]
-    return "{" + ",".join(texts) + "}"
-
-
-def _quoted(text: str) -> str:
-    if "\\" in text:
-        text = text.replace("\\", "\\\\")
-    return '"' + text.replace('"', '\\"') + '"'
-
-
-def _driver(connection: Connection) -> psycopg.Connection[Any]:
+def driver(connection: Connection) -> psycopg.Connection[Any]:
     return cast("psycopg.Connection[Any]", connection.connection.driver_connection)
+
+
+_WRITERS: Final[Mapping[How, Callable[[Connection, type[Table], Collection[Row]], None]]] = {
+    How.NEW: insert_rows,
+    How.MISSING: insert_missing,
+    How.REPLACED: upsert_rows,
+}

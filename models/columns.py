@@ -46,9 +46,14 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value
 
     def process_result_value(self, value: object, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        if isinstance(value, str):
-            return datetime.fromisoformat(value).replace(tzinfo=UTC)
-        assert isinstance(value, datetime)
-        return value.astimezone(UTC)
+        return instant(value)
+
+
+def instant(value: object) -> datetime | None:
+    """An instant as either database gives it, aware and in UTC."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return datetime.fromisoformat(value).replace(tzinfo=UTC)
+    assert isinstance(value, datetime)
+    return value.astimezone(UTC)

@@ -36,7 +36,7 @@ class Database:
                 pool_size=POOL_SIZE,
                 max_overflow=4,
                 pool_timeout=POOL_TIMEOUT_SECONDS,
-                connect_args={"connect_timeout": 5, "options": "-c timezone=UTC"},
+                connect_args={"connect_timeout": 5, "options": "-c timezone=UTC -c datestyle=ISO"},
             )
             event.listen(self.engine, "connect", _prepare_connection)
             event.listen(self.engine, "checkin", _note_last_use)

@@ -7,21 +7,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, Executable, and_, insert, or_, update
 from sqlmodel import Session, col, select
 
-from models.bulk import select_among
-from models.columns import UTCDateTime
+from models.columns import instant
 from models.keys.tables import ApiKey
 from models.ledger.tables import Disclosure
+from models.questions import Question
 from shipworthy.formats.jcs import JsonValue, canonicalize
 
-_IN_FORCE: Final = (
-    "SELECT key_id FROM api_key WHERE key_id IN :keys AND revoked_at IS NULL "
-    "AND (expires_at IS NULL OR expires_at > :now)"
-)
+_UNREVOKED: Final = "SELECT key_id, expires_at FROM api_key WHERE key_id IN :keys AND revoked_at IS NULL"
 _OWNER_PREFIX: Final = b"shipworthy.owner/1\0"
 
 
@@ -54,13 +51,18 @@ def list_keys(
     return session.exec(statement).all()
 
 
-def keys_in_force(connection: Connection, key_ids: Collection[str], now: datetime) -> frozenset[str]:
-    """Which of the keys are neither revoked nor expired: one query, for the check under the log lock.
+def keys_question(key_ids: Collection[str]) -> Question:
+    """Which of the keys are not revoked, and until when: for the check under the log lock.
 
     Asked there, no record of a key can follow its revocation in the log, whatever another process has cached.
     """
-    when = UTCDateTime().process_bind_param(now, connection.dialect)
-    return frozenset(row[0] for row in select_among(connection, _IN_FORCE, "", key_ids, now=when))
+    return Question(_UNREVOKED, ("text", "timestamptz"), keys=list(key_ids))
+
+
+def keys_in_force(rows: Sequence[tuple[Any, ...]], now: datetime) -> frozenset[str]:
+    """The keys of the answer to `keys_question` that have not expired."""
+    found = ((key_id, instant(expires_at)) for key_id, expires_at in rows)
+    return frozenset(key_id for key_id, end in found if end is None or end > now)
 
 
 def is_revoked(connection: Connection, namespace: str, key_id: str) -> bool | None:

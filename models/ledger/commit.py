@@ -7,18 +7,18 @@ same batch, and replaying the log in its order passes the same checks again.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection
 
-from models.bulk import insert_new, insert_rows, one_round_trip
-from models.errors import IdempotencyKeyReused, ShipworthyError, TokenInvalid
-from models.keys.store import keys_in_force
+from models.bulk import Write, write_all
+from models.errors import IdempotencyKeyReused, ShipworthyError, TokenInvalid, Unavailable
+from models.keys.store import keys_in_force, keys_question
 from models.ledger import tree
 from models.ledger.drafts import Draft, Item, Stored
 from models.ledger.entries import Entry
-from models.ledger.head import Head, write_head
+from models.ledger.head import HEAD_QUESTION, Head, head_of, make_head
 from models.ledger.tables import Record, TreeNode
 from models.ledger.workspace import KnownRecord, Workspace
 from models.lineage.identities import changed_content
@@ -35,23 +35,38 @@ ENDING_KINDS: Final = frozenset({"key.revoked", "key.retired"})
 
 @dataclass(frozen=True, slots=True)
 class Committed:
+    """The log's head afterwards, `changed` when it is a new one."""
+
     head: Head
     outcomes: list[Outcome]
+    changed: bool
 
 
 def commit_items(
-    connection: Connection, key: Ed25519PrivateKey, head: Head, items: Sequence[Item]
+    connection: Connection, key: Ed25519PrivateKey, items: Sequence[Item], *, origin: str | None = None
 ) -> Committed:
-    """Decides every item and writes what was accepted. A refused item leaves nothing behind."""
+    """Decides every item and writes what was accepted. A refused item leaves nothing behind.
+
+    `origin` is a new name for the log from this commit on. Raises Unavailable when the log was never opened.
+    """
     drafts = [draft for item in items for draft in item.drafts]
     workspace = Workspace(connection)
-    workspace.load_known(drafts)
-    for name in {draft.kind.name for draft in drafts}:
-        RULES[name].load(workspace, [draft for draft in drafts if draft.kind.name == name])
-    now = max(datetime.now(UTC), head.committed_at)  # a clock set back must not turn log order round
-    # Asked under the lock: no record of a key follows its revocation in the log, whatever a process has cached.
+    heads: list[tuple[Any, ...]] = []
+    workspace.ask(HEAD_QUESTION, heads.extend)
+    unrevoked: list[tuple[Any, ...]] = []
     keys = {draft.key_id for draft in drafts if draft.key_id is not None}
-    in_force = keys_in_force(connection, keys, now) if keys else frozenset()
+    if keys:
+        workspace.ask(keys_question(keys), unrevoked.extend)
+    workspace.load_known(drafts)
+    # In one order, so that equal batches are one statement, which the database has planned before.
+    for name in sorted({draft.kind.name for draft in drafts}):
+        RULES[name].load(workspace, [draft for draft in drafts if draft.kind.name == name])
+    workspace.fetch()
+    head = head_of(heads)
+    if head is None:
+        raise Unavailable("the log was never opened; start the service once with `serve`")
+    now = max(datetime.now(UTC), head.committed_at)  # a clock set back must not turn log order round
+    in_force = keys_in_force(unrevoked, now)
     accepted: list[tuple[Entry, Draft]] = []
     outcomes: list[Outcome] = []
     for item in items:
@@ -66,24 +81,21 @@ def commit_items(
             del accepted[before:]
             outcomes.append(refusal)
     if not accepted:
-        return Committed(head, outcomes)
+        return Committed(head, outcomes, changed=False)
     leaves = [leaf_hash(leaf_entry(draft.digest, draft.kind.name)) for _, draft in accepted]
     rows = [_record_row(entry, draft, leaf) for (entry, draft), leaf in zip(accepted, leaves, strict=True)]
     frontier, nodes = tree.extend(head.frontier, leaves)
     write_views(workspace)
-    insert_rows(connection, Record, rows)
-    workspace.copy_new()
-    with one_round_trip(connection):
-        insert_new(connection, TreeNode, [{"level": a, "index": b, "hash": c} for a, b, c in nodes])
-        workspace.write()
-        following = write_head(
-            connection, key, origin=head.origin, id=head.id + 1, frontier=frontier, now=now
-        )
+    following, written = make_head(
+        key, origin=origin or head.origin, id=head.id + 1, frontier=frontier, now=now
+    )
+    stored = [{"level": level, "index": index, "hash": node} for level, index, node in nodes]
+    write_all(connection, [Write(Record, rows), Write(TreeNode, stored), *workspace.writes(), written])
     for item, outcome in zip(items, outcomes, strict=True):
         if isinstance(outcome, tuple) and outcome[0].created:
             for statement in item.statements:
                 connection.execute(statement)
-    return Committed(following, outcomes)
+    return Committed(following, outcomes, changed=True)
 
 
 def _accept(

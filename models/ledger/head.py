@@ -1,19 +1,22 @@
 """The signed head of the log, in the database and in a file outside of it."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from sqlalchemy import Connection, select
-from sqlmodel import col
+from sqlalchemy import Connection
 
-from models.bulk import insert_new
+from models.bulk import Write, sql_table, wire_type, write_all
+from models.columns import instant
 from models.errors import StartRefused
 from models.ledger import tree
 from models.ledger.tables import TreeHead
+from models.questions import Question, ask_together
 from shipworthy.formats.merkle import Frontier
 from shipworthy.formats.notes import NoteError, parse_tree_head, sign_note, verifier_key, verify_note
 from shipworthy.formats.notes import TreeHead as HeadText
@@ -34,31 +37,31 @@ class Head:
         return self.frontier.size
 
 
-_LAST_HEAD = (
-    select(
-        col(TreeHead.id),
-        col(TreeHead.origin),
-        col(TreeHead.size),
-        col(TreeHead.frontier),
-        col(TreeHead.note),
-        col(TreeHead.committed_at),
-    )
-    .order_by(col(TreeHead.id).desc())
-    .limit(1)
+_COLUMNS: Final = ("id", "origin", "size", "frontier", "note", "committed_at")
+_LAST_HEAD: Final = f"SELECT {', '.join(_COLUMNS)} FROM tree_head ORDER BY id DESC LIMIT 1"
+HEAD_QUESTION: Final = Question(
+    _LAST_HEAD, tuple(wire_type(sql_table(TreeHead).columns[name].type) for name in _COLUMNS)
 )
 
 
 def read_head(connection: Connection) -> Head | None:
-    row = connection.execute(_LAST_HEAD).first()
-    if row is None:
+    return head_of(ask_together(connection, [HEAD_QUESTION])[0])
+
+
+def head_of(rows: Sequence[tuple[Any, ...]]) -> Head | None:
+    """The answer to HEAD_QUESTION."""
+    if not rows:
         return None
-    return Head(row[0], row[1], Frontier.from_bytes(row[2], bytes(row[3])), row[4], row[5])
+    id, origin, size, frontier, note, at = rows[0]
+    committed = instant(at)
+    assert committed is not None
+    return Head(id, origin, Frontier.from_bytes(size, bytes(frontier)), note, committed)
 
 
-def write_head(
-    connection: Connection, key: Ed25519PrivateKey, *, origin: str, id: int, frontier: Frontier, now: datetime
-) -> Head:
-    """Signs the log's new state and adds it; `now` is the time of the commit."""
+def make_head(
+    key: Ed25519PrivateKey, *, origin: str, id: int, frontier: Frontier, now: datetime
+) -> tuple[Head, Write]:
+    """The signed new state of the log and what adds it; `now` is the time of the commit."""
     note = sign_note(HeadText(origin, frontier.size, frontier.root()).text(), origin, key)
     row = {
         "id": id,
@@ -68,8 +71,16 @@ def write_head(
         "note": note,
         "committed_at": now,
     }
-    insert_new(connection, TreeHead, [row])
-    return Head(id, origin, frontier, note, now)
+    return Head(id, origin, frontier, note, now), Write(TreeHead, [row])
+
+
+def write_head(
+    connection: Connection, key: Ed25519PrivateKey, *, origin: str, id: int, frontier: Frontier, now: datetime
+) -> Head:
+    """`make_head`, written at once."""
+    head, write = make_head(key, origin=origin, id=id, frontier=frontier, now=now)
+    write_all(connection, [write])
+    return head
 
 
 def public_key_bytes(key: Ed25519PrivateKey) -> bytes:

@@ -12,8 +12,9 @@ from models.errors import StartRefused
 from models.ledger import tree
 from models.ledger.guards import check_guards, guard_sessions
 from models.ledger.head import Head, HeadFile, check_extends, public_key_bytes, read_head, write_head
+from models.ledger.lock import take_log_lock
 from models.ledger.schema import require_current
-from models.ledger.writer import LOG_LOCK, Ledger
+from models.ledger.writer import Ledger
 from shipworthy.formats.merkle import Frontier
 from shipworthy.formats.notes import NoteError, verifier_key, verify_note
 
@@ -34,8 +35,7 @@ def open_ledger(database: Database, key: Ed25519PrivateKey, head_file: HeadFile 
     with database.connection() as connection:
         require_current(connection)
         check_guards(connection)
-        if database.dialect == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOG_LOCK})
+        take_log_lock(connection)
         check_extends(connection, outside)
         head = read_head(connection)
         if head is None:

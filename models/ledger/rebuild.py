@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
-from models.bulk import sql_table
+from models.bulk import sql_table, write_all
 from models.columns import Table
 from models.contracts import tables as contract_tables
 from models.database import Database
@@ -13,10 +13,10 @@ from models.errors import StartRefused
 from models.evaluations import tables as evaluation_tables
 from models.gates import tables as gate_tables
 from models.ledger.entries import Entry
+from models.ledger.lock import take_log_lock
 from models.ledger.reading import StoredRecord, entry_of, read_records
 from models.ledger.schema import require_current
 from models.ledger.workspace import Workspace
-from models.ledger.writer import LOG_LOCK
 from models.lineage import tables
 from models.lineage.rules import RULES
 from models.lineage.run_rows import view_of, write_views
@@ -82,8 +82,7 @@ def rebuild(database: Database, progress: Callable[[int], None] = lambda records
     done = 0
     with database.connection() as connection:
         require_current(connection)
-        if database.dialect == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOG_LOCK})
+        take_log_lock(connection)
         for table in PROJECTIONS:
             connection.execute(sql_table(table).delete())
         for chunk in read_records(connection):
@@ -113,7 +112,7 @@ def replay(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
             continue
         RULES[entry.kind].project(workspace, entry)
     write_views(workspace)
-    workspace.write()
+    write_all(connection, workspace.writes())
     return orphans
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, select
 
 from models.blob_places import make_private_folder
 from models.bulk import insert_rows, sql_table
@@ -28,8 +28,8 @@ from models.ledger.backup_files import (
 from models.ledger.findings import Report
 from models.ledger.fsck import fsck
 from models.ledger.head import HeadFile
+from models.ledger.lock import take_log_lock
 from models.ledger.schema import latest_revision, require_current
-from models.ledger.writer import LOG_LOCK
 
 _INSERT_ROWS: Final = 500
 
@@ -66,8 +66,7 @@ def restore(
         raise InvalidInput(f"{blobs} holds blobs already; restore into an empty data folder (--data DIR)")
     with database.connection() as connection:
         require_current(connection)
-        if database.dialect == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOG_LOCK})
+        take_log_lock(connection)
         _refuse_filled(connection)
         for table in TABLES:
             _fill(connection, table_file(source, sql_table(table)), table)

@@ -4,12 +4,12 @@ Nothing is hidden: the first record under the new origin names the lost head wit
 whoever kept it sees that the loss was admitted, when and why.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import ValidationError
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from models.actor import SYSTEM
 from models.database import Database
@@ -21,9 +21,9 @@ from models.ledger.commit import commit_items
 from models.ledger.drafts import Item, make_draft
 from models.ledger.guards import check_guards
 from models.ledger.head import Head, HeadFile, read_head, write_head
+from models.ledger.lock import take_log_lock
 from models.ledger.opening import check_head, new_origin
 from models.ledger.schema import require_current
-from models.ledger.writer import LOG_LOCK
 from shipworthy.formats.jcs import JsonValue
 from shipworthy.formats.merkle import Frontier
 from shipworthy.formats.notes import TreeHead as HeadText
@@ -53,8 +53,7 @@ def accept_restore(database: Database, key: Ed25519PrivateKey, head_file: HeadFi
     with database.connection() as connection:
         require_current(connection)
         check_guards(connection)
-        if database.dialect == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOG_LOCK})
+        take_log_lock(connection)
         head = read_head(connection)
         if head is not None:
             check_head(connection, head, key)
@@ -100,7 +99,7 @@ def _go_on(
         raise InvalidInput("give a reason of 1 to 4,096 characters", problems=problems) from error
     # The lost note makes a second loss with the same words another record.
     draft = make_draft(KINDS["log.restored"], SYSTEM, body, fact, idempotency_key=f"restored-{origin}")
-    committed = commit_items(connection, key, replace(head, origin=origin), [Item((draft,))])
+    committed = commit_items(connection, key, [Item((draft,))], origin=origin)
     outcome = committed.outcomes[0]
     if isinstance(outcome, ShipworthyError):
         raise outcome

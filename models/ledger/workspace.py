@@ -5,23 +5,26 @@ never changed in place; that makes it possible to take back what a refused item 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
-from models.bulk import Row, insert_missing, insert_new, insert_rows, select_among, sql_table, upsert_rows
-from models.columns import Table, UTCDateTime
+from models.bulk import How, Row, Write, sql_table, wire_type
+from models.columns import Table, UTCDateTime, instant
 from models.ledger.drafts import Draft
+from models.questions import TEXT, Question, ask_together
 
 Key = tuple[Any, ...]
 _ABSENT = object()
-COPY_ROWS: Final = 32
-"""From so many rows on a COPY pays for its own round trip: it takes a third of what an array insert takes a row."""
+_KNOWN: Final = (
+    "SELECT idempotency_key, content_digest, digest, position FROM record "
+    "WHERE namespace = :namespace AND idempotency_key IN :keys"
+)
+_KNOWN_TYPES: Final = ("text", "text", "text", "bigint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,54 +37,93 @@ class KnownRecord:
 
 
 class Workspace:
-    """Rows by table and primary key. `get` reads a row that was not loaded ahead singly: right, only slower."""
+    """Rows by table and primary key. `get` reads a row that was not loaded ahead singly: right, only slower.
+
+    What is to be loaded is queued until somebody asks for any of it, and asked together then.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.states: dict[Key, Any] = {}
         """Values that projections fold over, by (namespace, id); parsed once, rendered once a batch."""
         self.changed_states: dict[Key, bool] = {}
-        self.flags: dict[tuple[str, str, str], bool] = {}
-        """What is known to exist, as (what, namespace, id)."""
-        self.known: dict[tuple[str, str], KnownRecord] = {}
+        self._flags: dict[tuple[str, str, str], bool] = {}
+        self._known: dict[tuple[str, str], KnownRecord] = {}
+        self._asked: list[tuple[Question, Callable[[list[tuple[Any, ...]]], None]]] = []
+        self._steps: list[Callable[[], None]] = []
         self._rows: dict[type[Table], dict[Key, Row | None]] = defaultdict(dict)
         self._changed: dict[type[Table], dict[Key, Row]] = defaultdict(dict)
         self._missing: dict[type[Table], dict[Key, Row]] = defaultdict(dict)
         self._new: dict[type[Table], dict[Key, Row]] = defaultdict(dict)
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
 
+    @property
+    def flags(self) -> Mapping[tuple[str, str, str], bool]:
+        """What is known to exist, as (what, namespace, id)."""
+        self.fetch()
+        return self._flags
+
+    @property
+    def known(self) -> Mapping[tuple[str, str], KnownRecord]:
+        """Records by (namespace, idempotency key)."""
+        self.fetch()
+        return self._known
+
+    def ask(self, question: Question, take: Callable[[list[tuple[Any, ...]]], None]) -> None:
+        """Queues a question; `take` gets its rows at the latest when somebody wants to know something."""
+        self._asked.append((question, take))
+
+    def afterwards(self, step: Callable[[], None]) -> None:
+        """Something to load that depends on what was asked before: done when that is known."""
+        self._steps.append(step)
+
+    def fetch(self) -> None:
+        """Asks everything that is queued, and then what follows from the answers."""
+        while self._asked or self._steps:
+            asked, self._asked = self._asked, []
+            if asked:
+                answers = ask_together(self.connection, [question for question, _ in asked])
+                for (_, take), rows in zip(asked, answers, strict=True):
+                    take(rows)
+            steps, self._steps = self._steps, []
+            for step in steps:
+                step()
+
     def load_known(self, drafts: Iterable[Draft]) -> None:
         """Which idempotency keys of these drafts are taken."""
-        by_namespace: dict[str, set[str]] = defaultdict(set)
-        for draft in drafts:
-            by_namespace[draft.namespace].add(draft.key)
-        for namespace, keys in by_namespace.items():
-            for key, content, digest, position in select_among(
-                self.connection,
-                "SELECT idempotency_key, content_digest, digest, position FROM record "
-                "WHERE namespace = :namespace AND idempotency_key IN :keys",
-                namespace,
-                keys,
-            ):
-                self.known[namespace, key] = KnownRecord(content, digest, position)
+        for namespace, keys in _by_namespace((draft.namespace, draft.key) for draft in drafts).items():
+            self.ask(Question(_KNOWN, _KNOWN_TYPES, namespace, keys), partial(self._take_known, namespace))
+
+    def _take_known(self, namespace: str, rows: list[tuple[Any, ...]]) -> None:
+        for key, content, digest, position in rows:
+            self._known[namespace, key] = KnownRecord(content, digest, position)
 
     def load(self, table: type[Table], column: str, wanted: Iterable[tuple[str, str]]) -> None:
         """Rows of a table with primary key (namespace, column), for many (namespace, value) at once."""
         loaded = self._rows[table]
-        by_namespace: dict[str, set[str]] = defaultdict(set)
-        for namespace, value in wanted:
-            if (namespace, value) not in loaded:
-                by_namespace[namespace].add(value)
-        names = sql_table(table).columns.keys()
-        listed = ", ".join(names)
-        for namespace, values in by_namespace.items():
+        missing = (each for each in wanted if each not in loaded)
+        columns = sql_table(table).columns
+        for namespace, values in _by_namespace(missing).items():
             loaded.update(dict.fromkeys(((namespace, value) for value in values), None))
-            query = f"SELECT {listed} FROM {sql_table(table).name} WHERE namespace = :namespace AND {column} IN :keys"
-            for row in select_among(self.connection, query, namespace, values):
-                found = _row(table, row)
-                loaded[namespace, found[column]] = found
+            query = (
+                f"SELECT {', '.join(columns.keys())} FROM {sql_table(table).name} "
+                f"WHERE namespace = :namespace AND {column} IN :keys"
+            )
+            types = tuple(wire_type(each.type) for each in columns)
+            self.ask(
+                Question(query, types, namespace, values), partial(self._take_rows, table, column, namespace)
+            )
+
+    def _take_rows(
+        self, table: type[Table], column: str, namespace: str, rows: list[tuple[Any, ...]]
+    ) -> None:
+        for row in rows:
+            found = _row(table, row)
+            self._rows[table][namespace, found[column]] = found
 
     def get(self, table: type[Table], *key: object) -> Row | None:
+        if self._asked or self._steps:
+            self.fetch()
         loaded = self._rows[table]
         if key not in loaded:
             target = sql_table(table)
@@ -99,6 +141,8 @@ class Workspace:
 
     def is_absent(self, table: type[Table], *key: object) -> bool:
         """Whether the row was looked for and is not in the database."""
+        if self._asked or self._steps:
+            self.fetch()
         return self._rows[table].get(key, _ABSENT) is None
 
     def put(self, table: type[Table], row: Row) -> None:
@@ -124,19 +168,19 @@ class Workspace:
         self._set(self.changed_states, key, True)
 
     def flag(self, what: str, namespace: str, id: str) -> None:
-        self._set(self.flags, (what, namespace, id), True)
+        self._set(self._flags, (what, namespace, id), True)
 
     def load_flags(self, what: str, query: str, wanted: Iterable[tuple[str, str]]) -> None:
         """Flags the ids that a query (with `:namespace` and `IN :keys`) gives back."""
-        by_namespace: dict[str, set[str]] = defaultdict(set)
-        for namespace, id in wanted:
-            by_namespace[namespace].add(id)
-        for namespace, ids in by_namespace.items():
-            for row in select_among(self.connection, query, namespace, ids):
-                self.flags[what, namespace, row[0]] = True
+        for namespace, ids in _by_namespace(wanted).items():
+            self.ask(Question(query, TEXT, namespace, ids), partial(self._take_flags, what, namespace))
+
+    def _take_flags(self, what: str, namespace: str, rows: list[tuple[Any, ...]]) -> None:
+        for (id,) in rows:
+            self._flags[what, namespace, id] = True
 
     def remember(self, namespace: str, key: str, record: KnownRecord) -> None:
-        self._set(self.known, (namespace, key), record)
+        self._set(self._known, (namespace, key), record)
 
     def mark(self) -> int:
         return len(self._undo)
@@ -150,32 +194,30 @@ class Workspace:
             else:
                 target[key] = before
 
-    def copy_new(self) -> None:
-        """Writes the many new rows of a table by COPY; what is left goes with `write`."""
-        for table, rows in self._new.items():
-            if len(rows) >= COPY_ROWS:
-                insert_rows(self.connection, table, rows.values())
-                self._new[table] = {}
-
-    def write(self) -> None:
-        for table, rows in self._new.items():
-            insert_new(self.connection, table, rows.values())
-        for table, rows in self._changed.items():
-            upsert_rows(self.connection, table, rows.values())
-        for table, rows in self._missing.items():
-            insert_missing(self.connection, table, rows.values())
+    def writes(self) -> list[Write]:
+        """What the projections changed, in the order in which it has to be written."""
+        kept = ((self._new, How.NEW), (self._changed, How.REPLACED), (self._missing, How.MISSING))
+        return [
+            Write(table, rows.values(), how) for tables, how in kept for table, rows in tables.items() if rows
+        ]
 
     def _set(self, target: dict[Any, Any], key: object, value: object) -> None:
         self._undo.append((target, key, target.get(key, _ABSENT)))
         target[key] = value
 
 
+def _by_namespace(wanted: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for namespace, value in wanted:
+        found[namespace][value] = None
+    return {namespace: list(values) for namespace, values in found.items()}
+
+
 def _row(table: type[Table], values: Iterable[Any]) -> Row:
     """A row as it was read; SQLite gives instants as text where no column type is asked."""
     row = dict(zip(sql_table(table).columns.keys(), values, strict=True))
     for name in _instants(table):
-        if isinstance(row[name], str):
-            row[name] = datetime.fromisoformat(row[name]).replace(tzinfo=UTC)
+        row[name] = instant(row[name])
     return row
 
 

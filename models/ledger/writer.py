@@ -19,13 +19,12 @@ from models.database import Database
 from models.errors import Unavailable, WriteFailed
 from models.ledger.commit import Outcome, commit_items
 from models.ledger.drafts import Item, Stored
-from models.ledger.head import Head, HeadFile, read_head
+from models.ledger.head import Head, HeadFile
+from models.ledger.lock import take_log_lock
 
 MAX_BATCH_ITEMS: Final = 256
 MAX_QUEUED_ITEMS: Final = 4096
 HEAD_FILE_SECONDS: Final = 1.0
-LOG_LOCK: Final = 0x5348_4950
-"""Advisory lock that serialises writers of all processes ("SHIP")."""
 
 log = structlog.get_logger("shipworthy.ledger")
 Settle = Callable[[Outcome], None]
@@ -161,13 +160,9 @@ class Ledger:
 
     def _write(self, items: list[Item]) -> list[Outcome]:
         with self.database.connection() as connection:
-            if self.database.dialect == "postgresql":
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOG_LOCK})")
-            head = read_head(connection)
-            if head is None:
-                raise Unavailable("the log was never opened; start the service once with `serve`")
-            committed = commit_items(connection, self.key, head, items)
-        if committed.head is not head:
+            take_log_lock(connection)
+            committed = commit_items(connection, self.key, items)
+        if committed.changed:
             self._keep_outside(committed.head)
         return committed.outcomes
 

@@ -85,16 +85,19 @@ def changed_content(kind: str, fact: Value) -> Conflict:
 
 
 def load_identities(workspace: Workspace, kind: str, wanted: Iterable[tuple[str, str | None, Value]]) -> None:
-    """Marks what was seen before of facts of one kind, each with namespace and run; the runs are loaded already."""
+    """Marks what was seen before of facts of one kind, each with namespace and run; the runs are asked for already."""
     identity = IDENTITIES[kind]
-    workspace.load_flags(
-        identity.what,
-        identity.query,
-        [
-            (namespace, identity.mark(fact))
-            for namespace, run_id, fact in wanted
-            if not identity.of_run or workspace.get(tables.Run, namespace, run_id) is not None
-        ],
+    wanted = list(wanted)
+
+    def load(among: Iterable[tuple[str, str | None, Value]]) -> None:
+        marks = [(namespace, identity.mark(fact)) for namespace, _, fact in among]
+        workspace.load_flags(identity.what, identity.query, marks)
+
+    if not identity.of_run:
+        load(wanted)
+        return
+    workspace.afterwards(
+        lambda: load(each for each in wanted if workspace.get(tables.Run, each[0], each[1]) is not None)
     )
 
 

@@ -9,8 +9,8 @@ from api.recording import Recorder
 from models.actor import Actor, EvidenceLevel, Role
 from models.database import Database
 from models.ledger.drafts import Item, Stored
+from models.ledger.lock import take_log_lock
 from models.ledger.workspace import Workspace
-from models.ledger.writer import LOG_LOCK
 from tests.support.bodies import make_start
 
 PEPPER = bytes(32)
@@ -52,8 +52,7 @@ def assert_contiguous(database: Database, size: int) -> None:
 def writing_held(database: Database) -> Iterator[None]:
     """As long as another writer holds the log, nothing that is queued is committed."""
     with database.connection() as connection:
-        if database.dialect == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOG_LOCK})
+        take_log_lock(connection)
         yield
 
 
