@@ -14,7 +14,7 @@ LOCK := uv pip compile --quiet --universal --generate-hashes --no-emit-index-url
 REPORT := || { status=$$?; [ $$status -ne 5 ] || echo "No test was collected, which counts as a failure."; exit $$status; }
 
 # Tests start hundreds of processes; none should compile again what another has compiled. pip compiles nothing: much of
-# what it installs is never imported.
+# what it installs is never imported. What the demo imports is compiled with its requirements.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -25,12 +25,13 @@ help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.projects $(VENV)/.demo ## Start the service, record real runs, guard an MLflow registry (ONCE=1: then stop)
+	@[ "$(DEMO_MLFLOW)" = 0 ] || $(MAKE) --silent $(MLFLOW_VENV)/.projects || true
 	$(BIN)/python tools/demo.py
 
 install: $(VENV)/.projects ## Fill .venv with pinned requirements and both projects, editable
 
 test: $(VENV)/.projects ## Run the tests on SQLite and on a PostgreSQL that they start (ARGS="-k name")
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS) $(REPORT)
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/live $(ARGS) $(REPORT)
 
 test-live: $(VENV)/.projects $(VENV)/.demo ## Run tests/live: real servers under load, killed, installed from wheels
 	$(BIN)/python -m pytest -m live -n $(WORKERS) --no-loadscope-reorder --ignore tests/live/mlflow $(ARGS) tests/live $(REPORT)
@@ -79,13 +80,15 @@ $(VENV)/.projects: $(VENV)/.requirements pyproject.toml clients/python/pyproject
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e . -e clients/python
 	@touch $@
 
-$(VENV)/.demo: requirements/demo.txt $(VENV)/.requirements
+$(VENV)/.demo: requirements/demo.txt $(VENV)/.requirements | $(VENV)/.projects
 	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/demo.txt
+	@$(BIN)/python -c 'import api.cli.serving, api.workers.preload, sklearn.linear_model'
 	@touch $@
 
 $(MLFLOW_VENV)/.requirements: requirements/mlflow.txt
 	[ -x $(MLFLOW_VENV)/bin/pip ] || $(PYTHON) -m venv $(MLFLOW_VENV)
 	$(MLFLOW_VENV)/bin/python -m pip install --quiet --no-compile --require-hashes -r requirements/mlflow.txt
+	@$(MLFLOW_VENV)/bin/python -W ignore -c 'import mlflow.cli, mlflow.server.fastapi_app'
 	@touch $@
 
 # The guard, where MLflow's server finds it by its entry points.

@@ -60,6 +60,7 @@ from api.routes import (
     work,
 )
 from api.services import Services
+from api.telemetry import CONFIGURATION, QuerySilence
 from api.watching import Watch
 from api.web.sign_in_tries import SignInTries
 
@@ -134,6 +135,7 @@ def create_app(services: Services) -> FastAPI:
     app = Application(
         title="Shipworthy",
         version=version("shipworthy-server"),
+        telemetry=CONFIGURATION,
         description=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
@@ -147,4 +149,5 @@ def create_app(services: Services) -> FastAPI:
     app.state.watch = Watch(services)
     errors.install(app)
     app.add_middleware(RequestGuard, registry=services.registry)
+    app.add_middleware(QuerySilence)
     return app

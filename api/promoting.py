@@ -31,7 +31,7 @@ from models.promotions.verdicts import Allowed, Refused, Wanted, refused, subjec
 GRANT_TIME: Final = timedelta(seconds=10)
 """From the check to the confirmation the registry's server makes one write of its own; MLflow's takes 20 to 340 ms."""
 TRIES: Final = 3
-_MOVED: Final = "what it rests on changed again and again while it was checked; try again in a moment"
+MOVED: Final = "what it rests on changed again and again while it was checked; try again in a moment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ async def check(services: Services, actor: Actor, asked: MoveAsked) -> JsonObjec
     for _ in range(TRIES):
         verdict = await to_thread.run_sync(judge_now, services, wanted)
         if isinstance(verdict, Refused):
-            return await _refuse(services, actor, asked, wanted, verdict)
+            return {"grant": None} | await refuse(services, actor, asked, wanted, verdict)
         body = grant_body(asked, verdict)
         (outcome,) = await services.ledger.append_all([grant_item(actor, body)])
         if isinstance(outcome, tuple):
             return _granted(wanted, verdict, body, outcome[0])
         if not isinstance(outcome, DecisionMoved):
             raise outcome
-    return await _refuse(services, actor, asked, wanted, refused("moved", _MOVED))
+    return {"grant": None} | await refuse(services, actor, asked, wanted, refused("moved", MOVED))
 
 
 async def settle(services: Services, actor: Actor, said: Settlement) -> Settled:
@@ -95,17 +95,22 @@ def wanted_by(actor: Actor, asked: MoveAsked) -> Wanted:
     )
 
 
-def _item(actor: Actor, kind: str, body: JsonObject, key: str | None) -> Item:
+def make_item(actor: Actor, kind: str, body: JsonObject, key: str | None) -> Item:
     fact = KINDS[kind].body.model_validate(body)
     return Item((make_draft(KINDS[kind], actor, body, fact, idempotency_key=key),))
 
 
 def grant_item(actor: Actor, body: JsonObject) -> Item:
     """Each grant is one of its own, also when two are asked for in the same microsecond."""
-    return _item(actor, "promotion.granted", body, uuid4().hex)
+    return make_item(actor, "promotion.granted", body, uuid4().hex)
 
 
 def grant_body(asked: MoveAsked, verdict: Allowed) -> JsonObject:
+    return allowed_body(asked, verdict) | {"expires_at": instant_text(datetime.now(UTC) + GRANT_TIME)}
+
+
+def allowed_body(asked: MoveAsked, verdict: Allowed) -> JsonObject:
+    """What a grant and a promotion at once say of a move."""
     return {
         "action": verdict.action,
         **_named(asked),
@@ -118,7 +123,6 @@ def grant_body(asked: MoveAsked, verdict: Allowed) -> JsonObject:
         "registry_user": asked.registry_user,
         "source": asked.source,
         "registry_run_id": asked.registry_run_id,
-        "expires_at": instant_text(datetime.now(UTC) + GRANT_TIME),
     }
 
 
@@ -131,28 +135,34 @@ def _incumbent(asked: MoveAsked) -> JsonObject | None:
     return None if held is None else {"version": held.version, "artifact": held.artifact}
 
 
+def bound(body: Mapping[str, Any]) -> JsonObject:
+    """What was allowed, nothing else."""
+    names = ("registry", "model", "version", "target", "artifact", "incumbent", "policy_digest")
+    return {name: body[name] for name in names}
+
+
 def _granted(wanted: Wanted, verdict: Allowed, body: Mapping[str, Any], stored: Stored) -> JsonObject:
-    bound = ("registry", "model", "version", "target", "artifact", "incumbent", "policy_digest")
     return {
         "allowed": True,
         "grant": {
             "id": stored.digest,
             "expires_at": body["expires_at"],
             "action": verdict.action,
-            "binds": {name: body[name] for name in bound},
+            "binds": bound(body),
         },
         "decision": verdict.decision,
         "sentence": verdict.sentence,
         "code": None,
         "missing": [],
         "who": [],
-        "link": _link(wanted, verdict.decision),
+        "link": link_of(wanted, verdict.decision),
     }
 
 
-async def _refuse(
+async def refuse(
     services: Services, actor: Actor, asked: MoveAsked, wanted: Wanted, verdict: Refused
 ) -> JsonObject:
+    """Records the refusal; the answer."""
     sentence = f"{subject_of(wanted)}: {verdict.reason}"
     body: JsonObject = {
         "action": asked.action,
@@ -165,22 +175,21 @@ async def _refuse(
         "registry_user": asked.registry_user,
         "hour": datetime.now(UTC).isoformat()[:13],
     }
-    (outcome,) = await services.ledger.append_all([_item(actor, "promotion.refused", body, None)])
+    (outcome,) = await services.ledger.append_all([make_item(actor, "promotion.refused", body, None)])
     if isinstance(outcome, ShipworthyError):
         raise outcome
     return {
         "allowed": False,
-        "grant": None,
         "decision": verdict.decision,
         "sentence": sentence,
         "code": verdict.code,
         "missing": list(verdict.missing),
         "who": list(verdict.who),
-        "link": _link(wanted, verdict.decision),
+        "link": link_of(wanted, verdict.decision),
     }
 
 
-def _link(wanted: Wanted, decision: str | None) -> str:
+def link_of(wanted: Wanted, decision: str | None) -> str:
     """A page that shows more."""
     if decision is not None:
         return f"/decisions/{quote(decision, safe=':')}"
@@ -212,8 +221,8 @@ def settlement_item(services: Services, actor: Actor, said: Settlement) -> Item:
     )
     body: JsonObject = {name: grant[name] for name in taken} | {"version": version, "grant": said.grant}
     if said.outcome == "promoted":
-        return _item(actor, "promotion", body, None)
-    return _item(actor, "promotion.failed", body | {"reason": said.reason}, None)
+        return make_item(actor, "promotion", body, None)
+    return make_item(actor, "promotion.failed", body | {"reason": said.reason}, None)
 
 
 def _shown(services: Services, namespace: str, record: str) -> str:

@@ -125,5 +125,5 @@ def _waits_for(published: Published, window: StoredWindow) -> str | None:
     if window.look_at is None:
         return None
     if window.status == "pending":
-        return f"evidence until {instant_text(window.due_at)}, when it is judged"
-    return f"evidence until {instant_text(window.look_at)}, from when on it counts as missed"
+        return f"evidence until {window.due_at:%Y-%m-%d %H:%M} UTC, when it is judged"
+    return f"evidence until {window.look_at:%Y-%m-%d %H:%M} UTC, from when on it counts as missed"

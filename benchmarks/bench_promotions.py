@@ -29,7 +29,7 @@ from tests.support.facts import digest
 
 MANY: Final = int(os.environ.get("SHIPWORTHY_BENCH_DECISIONS", "100000"))
 FEW: Final = 1_000
-SAMPLES: Final = 300
+SAMPLES: Final = 150
 ROUNDS: Final = 5
 LIMIT: Final = 1.3
 SEED: Final = 20260501

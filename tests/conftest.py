@@ -1,5 +1,6 @@
 """Fixtures that every test may ask for: databases, real ones."""
 
+import gc
 import itertools
 import os
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from tests.support.databases import DatabaseUrls
+from tests.support.databases import DatabaseUrls, sqlite_copy
 from tests.support.memory import roomy_memory
 from tests.support.postgres import SERVICE_ROLE, PostgresServer
 from tests.support.service import RunningService, running_service
@@ -31,6 +32,15 @@ def pytest_configure() -> None:
     memory = roomy_memory()
     if memory is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """A million objects of imported modules and collected tests are never garbage: to walk over them again and again
+    was a sixth of all processor time."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -64,15 +74,22 @@ def postgresql_urls(postgres_server: PostgresServer, postgres_template: str) -> 
     """A new PostgreSQL database, a copy of the template; dropped after the test."""
     name = f"test_{next(_numbers)}"
     owner_url = postgres_server.create_database(name, template=postgres_template)
-    yield DatabaseUrls("postgresql", postgres_server.url(SERVICE_ROLE, name), owner_url)
+    yield DatabaseUrls("postgresql", postgres_server.url(SERVICE_ROLE, name), owner_url, is_migrated=True)
     postgres_server.drop_database(name)
 
 
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that tests copy."""
+    path = tmp_path_factory.mktemp("template") / "shipworthy.sqlite3"
+    prepare_template(f"sqlite:///{path}")
+    return path
+
+
 @pytest.fixture
-def sqlite_urls(tmp_path: Path) -> DatabaseUrls:
-    """A new SQLite database: a file that does not exist yet."""
-    url = f"sqlite:///{tmp_path / 'shipworthy.sqlite3'}"
-    return DatabaseUrls("sqlite", url, url)
+def sqlite_urls(sqlite_template: Path, tmp_path: Path) -> DatabaseUrls:
+    """A new SQLite database, a copy of the template."""
+    return sqlite_copy(sqlite_template, tmp_path / "shipworthy.sqlite3")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -55,10 +55,12 @@ def run_sections(folder: Path, *headings: str) -> str:
 
 
 def test_readme_leads_to_a_run_and_a_check_of_ones_own(tmp_path: Path) -> None:
-    told = run_sections(tmp_path, "A run of your own, data of your own")
+    told = run_sections(tmp_path, "A run, data and a promise of your own")
     assert "made by  me/first  completed" in told
     assert "1 of 3 values of 'age' lie outside" in told
     assert "not to be trained on: exit code 1" in told
+    assert "1 of 1 window on time, target 90 %" in told
+    assert "MET  trained-daily/" in told
 
 
 def test_readme_tour_runs_as_written(tmp_path: Path) -> None:

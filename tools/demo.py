@@ -1,33 +1,37 @@
-"""`make demo`: the service, a real small training run, imported public runs, the lineage of a model, its gate, and a
-model registry that asks that gate.
+"""`make demo`: the service, a real small training run, imported public runs, the lineage of a model, its gate, a model
+registry that asks that gate, and promises about training windows.
 
-Everything lies below build/demo and begins anew each time. ONCE=1 stops the service at the end.
+Everything lies below build/demo and begins anew each time. ONCE=1 stops the service at the end. What takes long to
+start begins ahead of its turn, beside the rest; what it prints is shown when the turn comes.
 """
 
+import json
 import os
-import shlex
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from demo_contracts import check_months, lay_out
-from demo_gates import decide_releases, make_keys
-from demo_mlflow import make_registry_key, move_the_champion, registry
+from demo_commands import call, show, tell
+from demo_contracts import baseline, check_months, lay_out
+from demo_gates import candidates, decide_releases
+from demo_mlflow import move_the_champion, registry
+from demo_slo import Live, promise, report
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BIN: Final = Path(sys.executable).parent
 FOLDER: Final = Path("build/demo")
+OUT: Final = FOLDER / "out"
 PORT: Final = 8470
-START_SECONDS: Final = 30
+START_SECONDS: Final = 120
 STOP_SECONDS: Final = 15
 
 LOGS: Final = Path("tests/data/mlperf")
@@ -56,42 +60,54 @@ def main() -> int:
     environ = {**os.environ, "SHIPWORTHY_URL": url, "SHIPWORTHY_DIR": str(FOLDER / "journal")}
     environ.pop("SHIPWORTHY_TOKEN", None)
     environ["PATH"] = f"{BIN}{os.pathsep}{environ.get('PATH', '')}"
-    tokens = make_keys(call, FOLDER / "service", environ)
-    guard = make_registry_key(call, FOLDER / "service", environ)
-    # The registry first, which has the longest way to go.
-    with service(port), registry(FOLDER / "mlflow", url, guard) as mlflow:
-        tell(
-            "Check taxi months against a contract: February keeps it, the lockdown and a tenth of February don't"
+    with service(port) as tokens, registry(FOLDER / "mlflow", url, tokens["registry"]) as mlflow:
+        ada, ben, eve, grace = (
+            {**environ, "SHIPWORTHY_TOKEN": tokens[person]} for person in ("ada", "ben", "eve", "grace")
         )
-        check_months(call, FOLDER, environ)
-        tell("Train a small model on a real table, through the client")
-        call(["python", "examples/scikit_learn.py", "--out", str(FOLDER / "out")], environ)
-        tell("Import public MLPerf runs: three seeds of one configuration, one aborted, one without an end")
-        lora = [str(LOGS / LORA.format(number)) for number in range(3)]
-        machines = ["--system", str(LOGS / "NVIDIA__systems__eos_ngc24.04_nemo.json")]
-        call(["shipworthy", "import", "mlperf", *lora, *machines, *PUBLISHED], environ)
-        call(["shipworthy", "import", "mlperf", *(str(LOGS / name) for name in OTHERS)], environ)
-        tell("Which runs are there?")
-        call(["shipworthy", "runs"], environ)
-        tell("What is the model made of?")
-        call(["shipworthy", "lineage", "tumour-screening:1"], environ)
-        tell("May a version ship? One may, after a review; one fails on a slice; one waits for somebody")
-        decide_releases(call, FOLDER / "out", environ, tokens)
-        move_the_champion(call, tell, mlflow, FOLDER / "out", environ)
+        with baseline(environ) as measured:
+            tell("Train a small model on a real table, through the client")
+            call(["python", "examples/scikit_learn.py", "--out", str(OUT)], environ)
+            import_runs(environ)
+            live = promise(url, tokens["grace"])
+            with candidates(OUT, ada) as trained:
+                tell("What is the model made of?")
+                call(["shipworthy", "lineage", "tumour-screening:1"], environ)
+                tell(
+                    "Check taxi months against a contract: February keeps it, the lockdown and a tenth don't"
+                )
+                check_months(FOLDER, measured, environ)
+                tell(
+                    "May a version ship? One may, after a review; one fails on a slice; one waits for somebody"
+                )
+                decide_releases(OUT, trained, ada=ada, ben=ben, eve=eve, grace=grace)
+        move_the_champion(mlflow, OUT, environ)
+        report(live, environ)
         tell("Is every record, hash and signature in order?")
         call(["shipworthy-server", "fsck", "--data", str(FOLDER / "service")], environ)
         tell(f"Done in {time.monotonic() - began:.0f} s")
         if os.environ.get("ONCE"):
             return 0
         show_urls(url)
-        wait_for_interrupt()
+        wait_for_interrupt(live)
     return 0
 
 
+def import_runs(environ: dict[str, str]) -> None:
+    tell("Import public MLPerf runs: three seeds of one configuration, one aborted, one without an end")
+    lora = [str(LOGS / LORA.format(number)) for number in range(3)]
+    machines = ["--system", str(LOGS / "NVIDIA__systems__eos_ngc24.04_nemo.json")]
+    call(["shipworthy", "import", "mlperf", *lora, *machines, *PUBLISHED], environ)
+    call(["shipworthy", "import", "mlperf", *(str(LOGS / name) for name in OTHERS)], environ)
+    tell("Which runs are there?")
+    call(["shipworthy", "runs"], environ)
+
+
 @contextmanager
-def service(port: int) -> Iterator[None]:
-    """The service on SQLite without keys; stopped at the end of the block."""
-    command = ["shipworthy-server", "serve", "--open", "--port", str(port), "--data", str(FOLDER / "service")]
+def service(port: int) -> Iterator[dict[str, str]]:
+    """The service on SQLite, which asks for no keys; stopped at the end of the block. Gives tokens of keys all the
+    same: a gate wants to know who did what."""
+    data = FOLDER / "service"
+    command = ["shipworthy-server", "serve", "--open", "--port", str(port), "--data", str(data)]
     command += ["--root", f"taxi={FOLDER / 'taxi'}"]
     tell("Start the service on SQLite, open to this machine alone")
     show(command)
@@ -101,10 +117,15 @@ def service(port: int) -> Iterator[None]:
         process = subprocess.Popen(
             [BIN / command[0], *command[1:]], stdout=output, stderr=output, start_new_session=True
         )
+        # It imports what it needs while the service starts, and begins with the end of its input.
+        keys = [sys.executable, str(Path(__file__).with_name("demo_keys.py")), str(data)]
+        maker = subprocess.Popen(keys, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
             wait_until_ready(process, port, log)
-            yield
+            made, _ = maker.communicate("\n")
+            yield json.loads(made)
         finally:
+            maker.kill()
             process.terminate()
             try:
                 process.wait(STOP_SECONDS)
@@ -124,39 +145,13 @@ def wait_until_ready(process: "subprocess.Popen[bytes]", port: int, log: Path) -
     raise SystemExit(f"The service did not start; {log} says:\n{log.read_text(errors='replace')}")
 
 
-def call(
-    command: list[str],
-    environ: Mapping[str, str],
-    *,
-    expected: int = 0,
-    capture: bool = False,
-    secret: bool = False,
-) -> "subprocess.CompletedProcess[str]":
-    """Shows a command and runs it; ends the demo when its exit code is not the expected one. Of a `secret` one neither
-    the command nor what it prints is shown."""
-    if not secret:
-        show(command)
-    program = shutil.which(command[0], path=environ["PATH"])
-    if program is None:
-        raise SystemExit(f"{command[0]} is not installed; run `make install`")
-    output = subprocess.PIPE if capture or secret else None
-    messages = subprocess.PIPE if secret else None
-    done = subprocess.run(
-        [program, *command[1:]], env=environ, check=False, stdout=output, stderr=messages, text=True
-    )
-    if capture:
-        print(done.stdout, end="", flush=True)
-    if done.returncode != expected:
-        said = f": {done.stderr}" if done.stderr else ""
-        raise SystemExit(f"{shlex.join(command)} ended with {done.returncode}; the demo stops here{said}")
-    return done
-
-
 def show_urls(url: str) -> None:
     print(
         f"""
 The service goes on. Look at it, or use it from another terminal:
 
+  {url}/                    what needs somebody now
+  {url}/slo
   {url}/decisions
   {url}/models/tumour-screening/versions/4
   {url}/registry
@@ -174,10 +169,12 @@ Ctrl-C stops it. What it recorded lies in {FOLDER}/service.""",
     )
 
 
-def wait_for_interrupt() -> None:
+def wait_for_interrupt(live: Live) -> None:
+    """Meanwhile the live run says that it lives, and saves no checkpoint."""
     try:
         while True:
-            time.sleep(3600)
+            time.sleep(60)
+            live.go_on()
     except KeyboardInterrupt:
         print("\nStopping the service.", flush=True)
 
@@ -194,14 +191,6 @@ def free_port(wanted: int) -> int:
                 continue
             return int(probe.getsockname()[1])
     raise SystemExit("no free port on 127.0.0.1")
-
-
-def tell(sentence: str) -> None:
-    print(f"\n── {sentence} ──", flush=True)
-
-
-def show(command: list[str]) -> None:
-    print(f"$ {shlex.join(command)}", flush=True)
 
 
 if __name__ == "__main__":

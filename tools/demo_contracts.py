@@ -1,11 +1,13 @@
 """The part of `make demo` that checks data: three months of taxi trips against one contract."""
 
 import shutil
-import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from demo_commands import Ahead, ahead, call
 
 CONTRACT: Final = Path("examples/contracts/taxi.yaml")
 TABLES: Final = Path("tests/data/tables")
@@ -25,17 +27,18 @@ def lay_out(folder: Path) -> None:
         (folder / "2019-02-beginning.csv").write_bytes(b"".join(islice(whole, FIRST_ROWS + 1)))
 
 
-def check_months(
-    call: Callable[..., subprocess.CompletedProcess[str]], folder: Path, environ: Mapping[str, str]
-) -> None:
-    """Makes the baseline, publishes the contract that pins it, and checks what came after; `call` runs a command
-    and ends the demo when it ends otherwise than expected."""
+def baseline(environ: Mapping[str, str]) -> AbstractContextManager[Ahead]:
+    """The measuring of a good month, begun early: the worker starts with it, and takes seconds to load its engine."""
     columns = [argument for label in LABELS for argument in ("--label", label)]
     data = ["--root", "taxi", "--path", "2019-01.csv"]
-    make = ["shipworthy", "baseline", "make", *data, *columns, "--number", "fare_amount"]
-    made = call(make, environ, capture=True)
+    return ahead(["shipworthy", "baseline", "make", *data, *columns, "--number", "fare_amount"], environ)
+
+
+def check_months(folder: Path, measured: Ahead, environ: Mapping[str, str]) -> None:
+    """Publishes the contract that pins the baseline, and checks what came after."""
     contract = folder / "taxi.yaml"
-    contract.write_text(CONTRACT.read_text(encoding="utf-8").replace(PINNED, made.stdout.strip()), "utf-8")
+    digest = measured.shown().strip()
+    contract.write_text(CONTRACT.read_text(encoding="utf-8").replace(PINNED, digest), "utf-8")
     call(["shipworthy", "contract", "publish", "taxi", str(contract)], environ)
     for path, expected in (("2019-02.csv", 0), ("2020-04.csv", 1), ("2019-02-beginning.csv", 1)):
         check = ["shipworthy", "contract", "check", "taxi", "--root", "taxi", "--path", path, "--wait"]

@@ -1,7 +1,7 @@
 """The part of `make demo` about a model registry: MLflow's own client moves an alias on a guarded `mlflow server`.
 
-Server and client take long to import, and their environment longer to fill, so that both begin at once in the
-background; where that doesn't succeed the demo says so and goes on.
+Server and client take long to import, so that both begin at once in the background; where that doesn't succeed the demo
+says so and goes on.
 """
 
 import json
@@ -9,25 +9,24 @@ import os
 import shutil
 import socket
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from demo_commands import call, tell
+
 ENVIRONMENT: Final = Path(".venv-mlflow")
-FILL: Final = ("make", "--silent", f"{ENVIRONMENT}/.projects")
+FILLED: Final = ENVIRONMENT / ".projects"
 START_SECONDS: Final = 240
 STOP_SECONDS: Final = 15
 CLIENT: Final = Path(__file__).with_name("demo_mlflow_client.py")
 MODEL: Final = "tumour-screening"
-FILES: Final = {"1": "model.joblib", "2": "candidate-2.joblib", "3": "candidate-3.joblib"}
+FILES: Final = {"1": "model.joblib", "2": "candidate-2.npy", "3": "candidate-3.npy"}
 """What examples/ trained for each version, so that MLflow's numbers are those of the records."""
-
-Call = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 class Trouble(Exception):
@@ -44,13 +43,13 @@ class Registry:
         self._guard = guard
         self._processes: list[subprocess.Popen[str]] = []
         self._trouble: str | None = None
-        self._stopped = threading.Event()
-        self._starting = threading.Thread(target=self._start, daemon=True)
-        self._starting.start()
+        try:
+            self._start()
+        except (Trouble, OSError) as error:
+            self._trouble = str(error)
 
     def wait(self) -> None:
         """Until both are there. Raises Trouble."""
-        self._starting.join()
         deadline = time.monotonic() + START_SECONDS
         while self._trouble is None and time.monotonic() < deadline:
             if any(process.poll() is not None for process in self._processes):
@@ -75,7 +74,6 @@ class Registry:
             raise Trouble(f"{statement} failed: {answer['printed']}")
 
     def stop(self) -> None:
-        self._stopped.set()
         for process in self._processes:
             process.terminate()
         for process in self._processes:
@@ -86,30 +84,18 @@ class Registry:
                 process.wait()
 
     def _start(self) -> None:
-        try:
-            self._fill()
-            self.folder.mkdir(parents=True)
-            database = f"sqlite:///{self.folder}/mlflow.sqlite3"
-            if not self._stopped.is_set():
-                self._launch(
-                    "server",
-                    "mlflow", "server", "--host", "127.0.0.1", "--port", str(self._port), "--workers", "1",
-                    "--backend-store-uri", database,
-                    "--registry-store-uri", f"shipworthy+{database}",
-                    "--artifacts-destination", str(self.folder / "artifacts"),
-                    "--app-name", "shipworthy",
-                )  # fmt: skip
-                self._launch("client", "python", str(CLIENT))
-        except (Trouble, OSError) as error:
-            self._trouble = str(error)
-
-    def _fill(self) -> None:
-        if os.environ.get("DEMO_MLFLOW") == "0":
-            raise Trouble("DEMO_MLFLOW=0 leaves it out")
-        done = subprocess.run(FILL, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            last = (done.stderr.strip() or done.stdout.strip() or "make said nothing").splitlines()[-1]
-            raise Trouble(f"its environment {ENVIRONMENT} can't be filled: {last}")
+        require_environment()
+        self.folder.mkdir(parents=True)
+        database = f"sqlite:///{self.folder}/mlflow.sqlite3"
+        self._launch(
+            "server",
+            "mlflow", "server", "--host", "127.0.0.1", "--port", str(self._port), "--workers", "1",
+            "--backend-store-uri", database,
+            "--registry-store-uri", f"shipworthy+{database}",
+            "--artifacts-destination", str(self.folder / "artifacts"),
+            "--app-name", "shipworthy",
+        )  # fmt: skip
+        self._launch("client", "python", str(CLIENT))
 
     def _launch(self, name: str, program: str, *arguments: str) -> None:
         kept = {
@@ -148,10 +134,11 @@ class Registry:
         return dict(json.loads(line))
 
 
-def make_registry_key(call: Call, data: Path, environ: Mapping[str, str]) -> str:
-    """For the guard; the token is not shown."""
-    command = ["shipworthy-server", "keys", "create", "--data", str(data), "--role", "registry"]
-    return call(command, environ, secret=True).stdout.strip()
+def require_environment() -> None:
+    if os.environ.get("DEMO_MLFLOW") == "0":
+        raise Trouble("DEMO_MLFLOW=0 leaves it out")
+    if not FILLED.exists():
+        raise Trouble(f"its environment {ENVIRONMENT} is not filled; `make {FILLED}` says why")
 
 
 @contextmanager
@@ -168,9 +155,7 @@ def registry(folder: Path, service: str, token: str) -> Iterator[Registry]:
         started.stop()
 
 
-def move_the_champion(
-    call: Call, tell: Callable[[str], None], started: Registry, folder: Path, environ: Mapping[str, str]
-) -> None:
+def move_the_champion(started: Registry, folder: Path, environ: Mapping[str, str]) -> None:
     """Three tries to make a version the champion. `folder` holds what was trained; versions 2 and 3 were decided on."""
     tell("MLflow asks before it moves a name: version 3 failed its gate, version 2 passed")
     try:

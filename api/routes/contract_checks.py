@@ -61,7 +61,7 @@ async def ask_for_check(request: Request) -> Response:
 )
 async def cancel_check(id: CheckId, request: Request) -> Response:
     """A worker that is at it hears of it when it renews its lease."""
-    return await cancel(request, id, WorkKind.CONTRACT_CHECK, MAY_ASK)
+    return await cancel(request, id, {WorkKind.CONTRACT_CHECK: MAY_ASK})
 
 
 @reading.get(

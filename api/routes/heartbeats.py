@@ -26,7 +26,7 @@ class SourceHeartbeat(Value):
 
 
 @router.post(
-    "/v1/sources/{name}/heartbeats",
+    "/v1/sources/{name:path}/heartbeats",
     openapi_extra=documented(SourceHeartbeat),
     summary="Say that a source of evidence lives",
 )

@@ -18,6 +18,7 @@ from api.web.slo_view import (
     list_verdict,
     slo_line,
     slo_verdict,
+    window_href,
     window_row,
     worst_first,
 )
@@ -107,6 +108,7 @@ def show_slo(
         "line": slo_line(reported, filters, MAX_SHOWN),
         "facts": facts_of(reported.slo),
         "slo": reported.slo,
+        "hrefs": {each.window: window_href(name, {"id": each.window}) for each in reported.slo.corrections},
         "definition": links.slo_definition(name, current.version),
         "version": current.version,
         "windows": [window_row(name, json.loads(each.document)) for each in shown],

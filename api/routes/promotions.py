@@ -1,7 +1,7 @@
 """What the guard of a registry asks and tells: may a name be moved, was it, and what does it hold."""
 
+from hashlib import sha256
 from typing import Any, Final
-from uuid import uuid4
 
 import orjson
 from anyio import to_thread
@@ -9,12 +9,13 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import JSONResponse
 
 from api.auth import require_role
+from api.moving import move
 from api.pages import JSON
 from api.promoting import answer_of, check, settle
 from api.recording import Recorder, idempotency_key, parse_json, read_fact
 from api.routes.recording import answer_of as stored_answer
 from api.routes.recording import documented, recorded, recorded_responses
-from api.schemas.promotions import MoveAsked, Observation, Settlement
+from api.schemas.promotions import MoveAsked, MovesWritten, Observation, Settlement
 from api.services import Services, services_of
 from models.actor import Actor, Role
 from models.errors import ShipworthyError
@@ -24,6 +25,15 @@ from models.promotions.queries import find_event, find_target_row
 
 router = APIRouter(tags=["promotions"])
 
+_ACTION: Final = {"type": "string", "enum": ["promote", "rollback", "register", "demote"]}
+_WHY: Final[dict[str, Any]] = {
+    "decision": {"type": ["string", "null"]},
+    "sentence": {"type": "string"},
+    "code": {"type": ["string", "null"]},
+    "missing": {"type": "array", "items": {"type": "string"}},
+    "who": {"type": "array", "items": {"type": "string"}},
+    "link": {"type": "string", "description": "path of a page"},
+}
 _CHECKED: Final[dict[str, Any]] = {
     JSON: {
         "schema": {
@@ -37,16 +47,39 @@ _CHECKED: Final[dict[str, Any]] = {
                     "properties": {
                         "id": {"type": "string", "description": "digest of the grant's record"},
                         "expires_at": {"type": "string"},
-                        "action": {"type": "string", "enum": ["promote", "rollback", "register", "demote"]},
+                        "action": _ACTION,
                         "binds": {"type": "object"},
                     },
                 },
-                "decision": {"type": ["string", "null"]},
-                "sentence": {"type": "string"},
-                "code": {"type": ["string", "null"]},
-                "missing": {"type": "array", "items": {"type": "string"}},
-                "who": {"type": "array", "items": {"type": "string"}},
-                "link": {"type": "string", "description": "path of a page"},
+                **_WHY,
+            },
+        }
+    }
+}
+_MOVED: Final[dict[str, Any]] = {
+    JSON: {
+        "schema": {
+            "type": "object",
+            "required": ["allowed", "promotions", "decision", "sentence", "code", "missing", "who", "link"],
+            "properties": {
+                "allowed": {"type": "boolean"},
+                "promotions": {
+                    "type": "array",
+                    "description": "one for each move when it is allowed, else none",
+                    "items": {
+                        "type": "object",
+                        "required": ["record", "position", "created", "action", "decision", "binds"],
+                        "properties": {
+                            "record": {"type": "string"},
+                            "position": {"type": "integer"},
+                            "created": {"type": "boolean"},
+                            "action": _ACTION,
+                            "decision": {"type": ["string", "null"]},
+                            "binds": {"type": "object"},
+                        },
+                    },
+                },
+                **_WHY,
             },
         }
     }
@@ -81,6 +114,25 @@ async def check_move(request: Request) -> Response:
     require_role(actor, Role.REGISTRY)
     asked = read_fact(parse_json(await request.body()), MoveAsked)
     return JSONResponse(await check(services, actor, asked))
+
+
+@router.post(
+    "/v1/promotions:move",
+    response_class=JSONResponse,
+    openapi_extra=documented(MovesWritten),
+    responses={
+        200: {"description": "Recorded, or refused with what is missing.", "content": _MOVED},
+    },
+    summary="May this move, which is written, be committed?",
+)
+async def record_moves(request: Request) -> Response:
+    """Judges and records at once: where the registry's server can ask between its write and its commit, neither a grant
+    nor a confirmation is needed. Unless `allowed` is true, roll the move back."""
+    services = services_of(request)
+    actor = await services.authenticator.actor(request)
+    require_role(actor, Role.REGISTRY)
+    written = read_fact(parse_json(await request.body()), MovesWritten)
+    return JSONResponse(await move(services, actor, written))
 
 
 @router.post(
@@ -121,14 +173,12 @@ async def observe(request: Request) -> Response:
     seen = read_fact(body, Observation)
     if seen.how == "reconcile":
         require_role(actor, Role.REGISTRY, Role.WORKER)
-    known = await to_thread.run_sync(_known, services, actor, seen)
+    known, held = await to_thread.run_sync(_known, services, actor, seen)
     if known is not None:
         return Response(orjson.dumps(stored_answer((known,), None)), 200, media_type=JSON)
-    # What was seen, was otherwise and is seen again is a fact of its own, in the same words.
-    key = idempotency_key(request.headers.get("idempotency-key")) or uuid4().hex
-    item = Recorder(services.ring.pepper).item(
-        "promotion.observed", actor, {"registry": seen.registry, **body}, key
-    )
+    body = {"registry": seen.registry, **body}
+    key = idempotency_key(request.headers.get("idempotency-key")) or _said_once(body, held)
+    item = Recorder(services.ring.pepper).item("promotion.observed", actor, body, key)
     (outcome,) = await services.ledger.append_all([item])
     if isinstance(outcome, ShipworthyError):
         raise outcome
@@ -136,13 +186,20 @@ async def observe(request: Request) -> Response:
     return Response(orjson.dumps(answer), 201 if answer["created"] else 200, media_type=JSON)
 
 
-def _known(services: Services, actor: Actor, seen: Observation) -> Stored | None:
-    """The record that says it already."""
+def _known(services: Services, actor: Actor, seen: Observation) -> tuple[Stored | None, str | None]:
+    """The record that says it already, and the one that made the target what it is."""
     with services.database.reading() as connection:
         place = find_target_row(connection, actor.namespace, seen.registry, seen.model, seen.target)
-        if place is None or place["record"] is None:
-            return None
+        held = None if place is None else place["record"]
+        if place is None or held is None:
+            return None, None
         if (place["version"], place["artifact"]) != (seen.version, seen.artifact):
-            return None
-        event = find_event(connection, actor.namespace, place["record"])
-    return None if event is None else Stored("promotion.observed", event.record, event.position, False)
+            return None, held
+        event = find_event(connection, actor.namespace, held)
+    known = None if event is None else Stored("promotion.observed", event.record, event.position, False)
+    return known, held
+
+
+def _said_once(body: dict[str, Any], held: str | None) -> str:
+    """The same words are a fact of their own only when the target was otherwise meanwhile."""
+    return sha256(orjson.dumps([held, body], option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -38,7 +38,7 @@ DigestPath = Annotated[str, Path(pattern=DIGEST_PATTERN, description="sha256:<64
 
 @router.get("/v1/checkpoints/{digest}", response_class=Response, summary="One checkpoint and its level")
 def get_checkpoint(digest: DigestPath, request: Request, actor: CurrentActor) -> Response:
-    """`effective_level` is the highest level that passed while no level up to it failed last; `levels` gives
+    """`effective_level` is the highest level that passed while no level up to it stands as failed; `levels` gives
     the latest verdict of each. `verifications` is the first page of GET …/verifications."""
     namespace = actor.namespace
     with services_of(request).database.read() as session:

@@ -103,7 +103,20 @@ def _checked(
         message = f"is {read.definition.name}, the URL says {name}; publish it under its own name"
         raise InvalidInput(f"/metadata/name {message}", problems=[FieldProblem("/metadata/name", message)])
     with services.database.read() as session:
-        return read, problems, find_slo(session.connection(), actor.namespace, name)
+        current = find_slo(session.connection(), actor.namespace, name)
+    if current is not None:
+        _check_objective(read.definition.objective, json.loads(current.document)["objective"])
+    return read, problems, current
+
+
+def _check_objective(objective: str, before: str) -> None:
+    """Raises InvalidInput: windows, slices and events don't add up to one count."""
+    if objective != before:
+        message = (
+            f"is {objective}, that of the version before is {before}: their counts don't add up; publish it under "
+            "another name"
+        )
+        raise InvalidInput(f"/objective {message}", problems=[FieldProblem("/objective", message)])
 
 
 def _answer(

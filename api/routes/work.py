@@ -17,6 +17,7 @@ from api.dependencies import READING, CurrentActor
 from api.pages import dump, json_response
 from api.recording import parse_json, read_fact
 from api.routes.recording import documented
+from api.routes.verifications import MAY_ASK
 from api.schemas.work import Claim, Completion, Renewal, work_json
 from api.services import Services, services_of
 from api.waiting import Wait, wait_for
@@ -95,12 +96,15 @@ async def complete_work(id: WorkId, request: Request) -> Response:
 @router.post(
     "/v1/work/{id}:cancel",
     response_class=JSONResponse,
-    summary="Cancel the making of a baseline that has not ended",
+    summary="Cancel the making of a baseline, or a verification, that has not ended",
 )
 async def cancel_work(id: WorkId, request: Request) -> Response:
     """A worker that is at it hears of it when it renews its lease. Checks have a call of their own."""
-    roles = tuple(sorted(KINDS["baseline.published"].roles))
-    return await cancel(request, id, WorkKind.BASELINE, roles)
+    may_cancel = {
+        WorkKind.BASELINE: tuple(sorted(KINDS["baseline.published"].roles)),
+        WorkKind.CHECKPOINT_VERIFICATION: MAY_ASK,
+    }
+    return await cancel(request, id, may_cancel)
 
 
 @reading.get("/v1/work/{id}", response_class=Response, summary="How far work is and what came of it")

@@ -36,6 +36,20 @@ class MoveAsked(Value):
         return self
 
 
+class MovesWritten(Value):
+    """What a registry has written and not yet committed, all of one call: recorded together or not at all. `id` is made
+    anew for each call; the same one again gets the same answer."""
+
+    id: Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="32 hex digits")]
+    moves: Annotated[list[MoveAsked], Field(min_length=1, max_length=8)]
+
+    @model_validator(mode="after")
+    def _has_versions(self) -> Self:
+        if any(each.action != "demote" and each.version is None for each in self.moves):
+            raise ValueError("`version` is missing: what was written has a number in the registry")
+        return self
+
+
 class Settlement(Value):
     """What became of a grant; sent before the registry's own transaction commits."""
 

@@ -1,7 +1,7 @@
 """What became of windows: a round that looks at what came since the last one, and at what is due.
 
-One process does it for all, under a lease in the database. Everything that it appends has a natural key, so that two
-processes that both believe to hold the lease make one history all the same.
+One process does it for all, under a lease in the database. What it expects has a natural key, and an outcome says
+which revision it is, so that two processes that both believe to hold the lease make one history all the same.
 """
 
 import uuid
@@ -15,7 +15,8 @@ import structlog
 from sqlalchemy import Connection
 
 from api.keeping import is_kept
-from api.ticks.appending import append_bodies
+from api.ticks.appending import append_bodies, append_outcomes
+from api.ticks.noticing import Named, days_of, seen_windows
 from api.ticks.windows import write_ahead
 from models.blobs import BlobStore
 from models.database import Database
@@ -23,15 +24,14 @@ from models.ledger.head import read_head
 from models.ledger.writer import Ledger
 from models.lineage.question import position_at
 from models.slo.definitions import Published, current_slos, slo_at
-from models.slo.events import OF_EVENTS, events_in
 from models.slo.evidence_reports import reports_due
-from models.slo.expecting import Body, day_bodies, event_bodies, looked_back
-from models.slo.freshness import live_runs, run_days
+from models.slo.expecting import looked_back
 from models.slo.judging import judge_windows
 from models.slo.leases import acquire, lease_state, release, renew
 from models.slo.left_out import exclusions_of
-from models.slo.stored import StoredWindow, due_windows, known_ids
-from models.slo.touching import Touched, read_touched, touched_windows, with_revoked
+from models.slo.stored import StoredWindow, due_windows
+from models.slo.touched import Touched, read_touched, with_revoked
+from models.slo.touching import touched_windows
 
 LEASE: Final = "windows"
 LASTS: Final = timedelta(seconds=60)
@@ -40,8 +40,6 @@ MAX_RECORDS: Final = 2_000
 """New records that are looked at together."""
 MAX_WINDOWS: Final = 2_000
 """Windows that are judged together: what is held in memory, however many there are."""
-OF_RUNS: Final = frozenset({"run.registered", "run.event"})
-Named = list[tuple[str, Body]]
 
 log = structlog.get_logger("shipworthy.ticks")
 
@@ -106,7 +104,7 @@ class WindowTick:
         with self.database.read() as session:
             connection = session.connection()
             records = with_revoked(connection, namespace, records)
-            expected = _seen(connection, slos, records, now)
+            expected = seen_windows(connection, slos, records, now)
         append_bodies(self.ledger, "windows.expected", expected)
         with self.database.read() as session:
             windows = touched_windows(session.connection(), namespace, slos, records)
@@ -133,7 +131,7 @@ class WindowTick:
             with self.database.read() as session:
                 connection = session.connection()
                 records = read_touched(connection, after, upto, MAX_RECORDS, [published.namespace])
-                expected = _seen(connection, [published], records, now)
+                expected = seen_windows(connection, [published], records, now)
             append_bodies(self.ledger, "windows.expected", expected)
             if len(records) < MAX_RECORDS:
                 return
@@ -147,7 +145,7 @@ class WindowTick:
             bodies: Named = []
             for published in current_slos(connection):
                 if published.definition.objective == "freshness":
-                    bodies += _days(connection, published, None, now)
+                    bodies += days_of(connection, published, None, now)
         append_bodies(self.ledger, "windows.expected", bodies)
 
     def _judge_due(self, now: datetime) -> int:
@@ -189,7 +187,7 @@ class WindowTick:
                         now,
                     )
                 ]
-            settled += append_bodies(self.ledger, "window.settled", bodies)
+            settled += append_outcomes(self.ledger, bodies)
         return settled
 
     def _kept(self, published: Published, windows: Sequence[StoredWindow]) -> frozenset[str]:
@@ -212,34 +210,6 @@ def _versions(
         for each in current_slos(connection, namespace)
     }
     return {key: found[key] if key in found else slo_at(connection, *key) for key in keys}
-
-
-def _seen(
-    connection: Connection, slos: Iterable[Published], records: Sequence[Touched], now: datetime
-) -> Named:
-    """Windows that the events among the records make, and the days of the runs among them."""
-    bodies: Named = []
-    runs = sorted({each.run_id for each in records if each.run_id is not None and each.kind in OF_RUNS})
-    for published in slos:
-        namespace = published.namespace
-        if published.definition.objective == "freshness" and runs:
-            bodies += _days(connection, published, runs, now)
-        elif published.definition.objective in OF_EVENTS:
-            events = events_in(connection, published, records)
-            known = known_ids(connection, namespace, [each.id for each in events])
-            new = [each for each in events if each.id not in known]
-            bodies += [(namespace, body) for body in event_bodies(published, new)]
-    return bodies
-
-
-def _days(
-    connection: Connection, published: Published, run_ids: Sequence[str] | None, now: datetime
-) -> Named:
-    runs = live_runs(connection, published.namespace, published.definition.evidence.job, now, run_ids)
-    days = [day for run in runs for day in run_days(published, run, now)]
-    known = known_ids(connection, published.namespace, [each.id for each in days])
-    new = [each for each in days if each.id not in known]
-    return [(published.namespace, body) for body in day_bodies(published, new)]
 
 
 def _by_namespace(each: Iterable[Any]) -> dict[str, list[Any]]:

@@ -20,6 +20,7 @@ from gates.slo.report import ReportedSlo
 from models.gates.queries import StoredDecision
 from models.lineage.run_queries import RunSummary
 from models.promotions.queries import StoredEvent
+from models.slo.reporting import RECENTLY
 from shipworthy.formats.times import parse_instant
 
 _KINDS: Final = ("registry", "slo", "gate", "run", "data", "promotion", "review")
@@ -74,7 +75,14 @@ def of_registries(looks: Sequence[Look], now: datetime) -> list[Need]:
     return found
 
 
-def of_slos(slos: Iterable[ReportedSlo]) -> list[Need]:
+def _stands_still(slo: ReportedSlo, now: datetime) -> bool:
+    """Whether windows were judged once and are no more, though none of this period was. One that was never judged was
+    published a moment ago."""
+    last = slo.last_evaluated_at
+    return last is not None and now - last > RECENTLY
+
+
+def of_slos(slos: Iterable[ReportedSlo], now: datetime) -> list[Need]:
     """Promises that are broken, at risk or not known; and, once, that windows are not judged any more."""
     found, stale = [], []
     for slo in slos:
@@ -91,7 +99,7 @@ def of_slos(slos: Iterable[ReportedSlo]) -> list[Need]:
                     None,
                 )
             )
-        elif state == "no_data" and slo.counts.judged:
+        elif state == "no_data" and (slo.counts.judged or _stands_still(slo, now)):
             stale.append(slo)
     if stale:
         count = "1 promise is" if len(stale) == 1 else f"{len(stale):,} promises are"

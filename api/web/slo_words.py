@@ -32,6 +32,9 @@ _REASONS: Final = {
 }
 _CAUSES: Final = {
     "late_evidence": "evidence of it came after it was judged",
+    "before_its_data": "what covers it is older than its data",
+    "no_evidence": "its source was alive and sent nothing",
+    "in_progress": "an attempt was still running",
     "over_limit": "it took longer than the limit",
     "source_not_proven": "its source was not proven alive",
     "checkpoint_too_old": "a checkpoint was older than the limit",

@@ -118,9 +118,7 @@ def source_sentence(source: _Told | None) -> str | None:
     )
     listed = ", ".join(f"{_moment(gap['from'])} to {_moment(gap['to'])}" for gap in source["gaps"][:3])
     silent = f" Silent: {listed}{' and more' if gaps > 3 else ''}." if gaps else ""
-    return (
-        f"{source['name']} gave signs of life over {source['coverage']:.0%} of the window: {proven}.{silent}"
-    )
+    return f"{source['name']} gave signs of life over {source['coverage'] * 100:.0f} % of the window: {proven}.{silent}"
 
 
 def revision_rows(told: _Told) -> list[RevisionRow]:

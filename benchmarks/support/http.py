@@ -33,10 +33,11 @@ class Answer:
 class Client(asyncio.Protocol):
     """One connection, one request at a time; connects again by itself after the server closed."""
 
-    def __init__(self, port: int, token: str | None = None) -> None:
+    def __init__(self, port: int, token: str | None = None, *, cookie: str | None = None) -> None:
         self._port = port
-        authorization = f"Authorization: Bearer {token}\r\n" if token else ""
-        self._common = f" HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{authorization}".encode()
+        who = f"Authorization: Bearer {token}\r\n" if token else ""
+        who += f"Cookie: {cookie}\r\n" if cookie else ""
+        self._common = f" HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{who}".encode()
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._waiting: asyncio.Future[Answer] | None = None

@@ -109,7 +109,7 @@ class EvidenceRule:
     gate: str | None = None
     model: str | None = None
     level: Level = "trusted_runner"
-    """Least level of evidence that can be produced by a client: contract results, evaluations."""
+    """Least level of evidence that can be produced by a client: contract results, evaluations, verified checkpoints."""
     checkpoint_level: CheckpointLevel | None = None
     """freshness: least level of the checkpoint."""
 

@@ -19,6 +19,8 @@ from gates.slo.zones import TZDATA_VERSION, opening, zone
 _SHOWN: Final = 3
 MOST_BACKFILLED: Final = 10_000
 """Windows that one definition may have judged that were over when it was published."""
+MOST_AHEAD: Final = 30_000
+"""Windows of a calendar period, all of which are written down ahead of time: five minutes apart for a quarter."""
 _FEW: Final = 60
 """Windows of a period below which one miss is a large share of what is allowed."""
 _HORIZON: Final = timedelta(days=400)
@@ -36,6 +38,7 @@ def lint(definition: Definition, now: datetime) -> list[Problem]:
             *_of_past(definition, now),
             *_of_schedule(definition, now),
             *_of_evidence(definition),
+            *_of_silence(definition),
             *_of_exclusions(definition, now),
         )
     ]
@@ -93,6 +96,23 @@ def _of_schedule(definition: Definition, now: datetime) -> Iterator[_Note]:
         f"the next deadlines are {named} (holidays {HOLIDAYS_VERSION}, tzdata {TZDATA_VERSION})",
     )
     yield from _of_overrides(schedule)
+    if schedule.scheduled == "cron" and not definition.period.is_rolling:
+        bounds = period_at(definition.period, now)
+        if _count(definition, bounds.start, bounds.end, MOST_AHEAD + 1) > MOST_AHEAD:
+            yield (
+                "/expect/cron",
+                "error",
+                f"expects more than {MOST_AHEAD:,} windows a {definition.period.name}; write a rarer schedule or a "
+                "shorter timeWindow",
+            )
+    first = coming[0]
+    if definition.grace > first.deadline_utc - first.opens_at:
+        yield (
+            "/grace",
+            "warning",
+            "is longer than the window itself, so that what comes in the next one still counts for this; write a "
+            "shorter one, or a later deadline",
+        )
     yield from _of_budget(definition, coming[0].opens_at)
 
 
@@ -146,6 +166,16 @@ def _of_evidence(definition: Definition) -> Iterator[_Note]:
             f"without a source that sends heartbeats no absence is ever proven: a run that never starts is "
             f"{'unknown' if definition.on_missing == 'unknown' else 'excluded'}, not missed; name a source, "
             "or write breach",
+        )
+
+
+def _of_silence(definition: Definition) -> Iterator[_Note]:
+    if definition.source is not None and definition.on_missing == "exclude":
+        yield (
+            "/onMissing",
+            "warning",
+            f"whoever stops the heartbeats of {definition.source} takes what was missed meanwhile out of count; write "
+            "unknown, which counts as missed once it settles",
         )
 
 

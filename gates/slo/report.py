@@ -62,8 +62,20 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierVersion:
+    """A version before the reported one that promised more, and under which windows of the period were expected."""
+
+    version: int
+    published_at: datetime
+    target: Fraction
+    max_misses: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReportedSlo:
-    """`revision`: number of the published version. `last_evaluated_at` None: never."""
+    """`revision`: number of the published version. `definition`: with the strictest target and count of misses that was
+    promised for windows of the period; `earlier` are the versions which promised that. `last_evaluated_at` None:
+    never. `backfilled_until`: when it was first published, where windows of the period were over by then."""
 
     definition: Definition
     revision: int
@@ -76,6 +88,8 @@ class ReportedSlo:
     windows: Sequence[ReportedWindow] = ()
     exclusions: Sequence[Exclusion] = ()
     corrections: Sequence[Correction] = ()
+    earlier: Sequence[EarlierVersion] = ()
+    backfilled_until: datetime | None = None
 
 
 def report_json(
@@ -127,6 +141,8 @@ def slo_json(slo: ReportedSlo) -> dict[str, Json]:
         "windows": [window_json(each, definition.layer) for each in slo.windows],
         "exclusions": [_exclusion(each) for each in slo.exclusions],
         "corrections": [_correction(each) for each in slo.corrections],
+        "backfilled_until": _time(slo.backfilled_until),
+        "earlier": [_earlier(each) for each in slo.earlier],
         "forecast": None,
         "sentence": status.sentence,
     }
@@ -194,6 +210,15 @@ def _correction(correction: Correction) -> Json:
         "after": correction.after,
         "cause": correction.cause,
         "settled_at": format_instant(correction.settled_at),
+    }
+
+
+def _earlier(version: EarlierVersion) -> Json:
+    return {
+        "revision": version.version,
+        "published_at": format_instant(version.published_at),
+        "target": float(version.target),
+        "max_misses": version.max_misses,
     }
 
 

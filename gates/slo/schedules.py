@@ -155,8 +155,10 @@ def _opened_before(schedule: Schedule, day: date, opens_at: datetime) -> datetim
         return tick if tick is not None else opens_at - _ONE_DAY * _LONGEST_SEARCH
     if schedule.scheduled == "dates":
         at = bisect_left(schedule.dates, day)
-        earlier = [each for each in schedule.dates[:at] if is_expected(schedule, each)]
-        return _opens_at(schedule, earlier[-1]) if earlier else opens_at
+        # The last one first: calendars of all years before need not be made.
+        earlier = (each for each in reversed(schedule.dates[:at]) if is_expected(schedule, each))
+        found = next(earlier, None)
+        return opens_at if found is None else _opens_at(schedule, found)
     before = day - _ONE_DAY
     for _ in range(_LONGEST_SEARCH):
         if is_expected(schedule, before):

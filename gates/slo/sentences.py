@@ -1,7 +1,7 @@
 """Sentences with their arithmetic: what was counted, what is allowed, what is used, and which windows it was."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Final
 
@@ -31,13 +31,19 @@ _REASONS: Final = {
 
 
 def status_sentence(
-    counts: Counts, definition: Definition, state: SloState, budget: Budget, misses: Sequence[Miss]
+    counts: Counts,
+    definition: Definition,
+    state: SloState,
+    budget: Budget,
+    misses: Sequence[Miss],
+    *,
+    evaluated_recently: bool,
 ) -> str:
     """Such as "27 of 30 windows on time, target 95 %: 1.5 misses allowed, 3 used; late: 3 and 9 Nov, never ran: 17
     Nov"."""
     noun, good = _NOUNS[definition.objective]
     if state == "no_data":
-        return _no_data(counts, noun)
+        return _no_data(counts, noun, evaluated_recently)
     total = counts.judged
     opening = f"{counts.good:,} of {_counted(total, noun)} {good}, target {percent(definition.target)}"
     parts = [f"{opening}: {_allowed(budget)}, {budget.used:,} used"]
@@ -52,6 +58,22 @@ def status_sentence(
     if counts.excluded:
         parts.append(f"{counts.excluded:,} excluded")
     return "; ".join(parts)
+
+
+def loosened_sentence(version: int, definition: Definition, since: datetime) -> str:
+    """That a later version asks for less than what the period is judged by: "version 2 asks for 90 % since 28 Nov, what
+    was promised before holds until its windows are out of the period"."""
+    most = definition.max_misses
+    misses = "" if most is None else f" and at most {most:,} {'miss' if most == 1 else 'misses'}"
+    return (
+        f"version {version} asks for {percent(definition.target)}{misses} since {since.day} {since:%b}, what was "
+        "promised before holds as long as the period has windows of it"
+    )
+
+
+def backfilled_sentence(since: datetime) -> str:
+    """That windows were promised when their outcome could be known."""
+    return f"what was over by {since.day} {since:%b} was promised afterwards"
 
 
 def percent(share: Fraction) -> str:
@@ -71,12 +93,13 @@ def days(names: Sequence[str]) -> str:
     return joined([*words, f"{more} more days"]) if more > 0 else joined(words)
 
 
-def _no_data(counts: Counts, noun: str) -> str:
+def _no_data(counts: Counts, noun: str, evaluated_recently: bool) -> str:
     if counts.judged:
         return f"not evaluated lately: {_counted(counts.judged, noun)} were judged before that; look at the service"
     pending = f"; {counts.pending:,} still pending" if counts.pending else ""
     excluded = f"; {counts.excluded:,} excluded" if counts.excluded else ""
-    return f"no {noun} was judged in this period yet{pending}{excluded}"
+    late = "" if evaluated_recently else "; not evaluated lately: wait a minute, then look at the service"
+    return f"no {noun} was judged in this period yet{pending}{excluded}{late}"
 
 
 def _allowed(budget: Budget) -> str:

@@ -38,7 +38,9 @@ def status(
     coverage = Fraction(counts.good + counts.bad, judged) if judged else None
     state = _state(counts, definition, period_closed, evaluated_recently)
     budget = _budget(counts, definition)
-    sentence = status_sentence(counts, definition, state, budget, misses)
+    sentence = status_sentence(
+        counts, definition, state, budget, misses, evaluated_recently=evaluated_recently
+    )
     return SloStatus(state, low, high, coverage, budget, sentence)
 
 
@@ -51,7 +53,8 @@ def _state(counts: Counts, definition: Definition, closed: bool, evaluated_recen
     if Fraction(whole - counts.bad, whole) < definition.target or (most is not None and counts.bad > most):
         return "breached"
     holds = _holds(counts.good, judged, definition)
-    if holds and closed:
+    # What is still pending after the end may be missed yet, as within a grace time that is longer than the period.
+    if closed and _holds(counts.good, judged + counts.pending, definition):
         return "met"
     if not holds:
         return "unknown" if Fraction(counts.good + counts.bad, judged) < ENOUGH else "at_risk"

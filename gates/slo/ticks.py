@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -21,6 +22,7 @@ _LONGEST_SHIFT: Final = timedelta(days=1)
 """A clock change moves a local time by at most a day: Samoa left out 2011-12-30."""
 
 
+@lru_cache(maxsize=1024)
 def cron_problem(expression: str) -> str | None:
     """What is wrong with an expression of five fields, or None."""
     if len(expression.split()) != 5:

@@ -43,6 +43,6 @@ FILTERS: Final[Mapping[Event, Filters]] = {
     "report.retained": Filters((), ("model", "job")),
     "model.registered": Filters((), ("model", "gate")),
     "run.resumed": Filters((), ("job",)),
-    "checkpoint.verified": Filters(("checkpointLevel",), ("job",)),
+    "checkpoint.verified": Filters(("checkpointLevel",), ("job", "level")),
     "run.started": Filters((), ("job",)),
 }

@@ -1,7 +1,7 @@
 """What came of a window, as far as is known at a time. Pure: the order of the evidence plays no part."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
@@ -35,7 +35,8 @@ class WindowOutcome:
     """`reason` for breached only. `lateness_s`: seconds after the deadline, of the first success; None without one.
     `predicted`: still pending, but its last attempt has failed. `cause`: late_evidence (came after the window had been
     judged without it), in_progress (an attempt was still running), no_evidence (source proven alive),
-    source_not_proven, over_limit, exclusion:<id>, or None."""
+    source_not_proven, before_its_data (a success, from before the window's data was complete), over_limit,
+    exclusion:<id>, or None."""
 
     status: WindowStatus
     reason: BreachReason | None = None
@@ -54,12 +55,14 @@ def judge(
     exclusions: Sequence[Exclusion],
     now: datetime,
 ) -> WindowOutcome:
-    """Facts received after `now` play no part. `coverage`: of the source from opens_at to deadline + grace; None when
-    the definition names no source."""
+    """Facts received after `now` play no part, nor does a success from before the window's data was complete: whatever
+    it says that it covers, it can't have known it. `coverage`: of the source from opens_at to deadline + grace; None
+    when the definition names no source."""
     known = [each for each in evidence if each.recorded_at <= now]
     limit = definition.limit
-    successes = [each for each in known if each.good and not _is_over(each, limit)]
-    failures = [each for each in known if not each.good or _is_over(each, limit)]
+    possible = [each for each in known if not each.good or each.at >= window.data_interval.end]
+    successes = [each for each in possible if each.good and not _is_over(each, limit)]
+    failures = [each for each in possible if not each.good or _is_over(each, limit)]
     digests, runs = _named(known)
     exclusion = excluding(exclusions, window, now)
     if exclusion is not None:
@@ -75,7 +78,9 @@ def judge(
         return WindowOutcome("breached", "failed", None, cause, digests, runs)
     if failures:
         return WindowOutcome("breached", "late", None, "in_progress", digests, runs)
-    return _by_absence(definition, coverage, judged_at, now)
+    absent = _by_absence(definition, coverage, judged_at, now)
+    # All that is known came too early, and is named so that somebody who asks why finds it.
+    return replace(absent, cause="before_its_data", evidence=digests, run_ids=runs) if known else absent
 
 
 def _by_success(

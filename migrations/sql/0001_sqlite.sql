@@ -755,10 +755,9 @@ CREATE INDEX ix_slo_window_run_id ON slo_window (run_id, namespace) WHERE run_id
 --
 CREATE TABLE slo_window_revision (
     namespace VARCHAR(256) NOT NULL,
-    record VARCHAR(71) NOT NULL,
     window_id VARCHAR(640) NOT NULL,
-    slo VARCHAR(128) NOT NULL,
     revision INTEGER NOT NULL,
+    slo VARCHAR(128) NOT NULL,
     status VARCHAR(16) NOT NULL,
     predicted INTEGER NOT NULL,
     restated INTEGER NOT NULL,
@@ -766,14 +765,13 @@ CREATE TABLE slo_window_revision (
     bad BIGINT NOT NULL,
     unsure BIGINT NOT NULL,
     recorded_at VARCHAR(26) NOT NULL,
+    record VARCHAR(71) NOT NULL,
     position BIGINT NOT NULL,
     document TEXT NOT NULL,
-    CONSTRAINT pk_slo_window_revision PRIMARY KEY (namespace, record)
+    CONSTRAINT pk_slo_window_revision PRIMARY KEY (namespace, window_id, revision)
 );
 --
 CREATE INDEX ix_slo_window_revision_namespace_slo_position ON slo_window_revision (namespace, slo, position);
---
-CREATE INDEX ix_slo_window_revision_window_id_namespace_revision ON slo_window_revision (window_id, namespace, revision);
 --
 CREATE TABLE slo_month (
     namespace VARCHAR(256) NOT NULL,

@@ -1,18 +1,23 @@
 """What a decision is asked about, and the small reads that gathering its facts is made of."""
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
+import psycopg
+from psycopg.rows import namedtuple_row
 from sqlalchemy import Connection
 
-from models.bulk import select_among
+from models.bulk import driver, select_among
 from models.columns import UTCDateTime
 from models.fields import instant_text
 from models.gates.queries import CurrentGate
 
 JsonObject = dict[str, Any]
+_NAME: Final = re.compile(r"(?<!:):([a-z_]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +48,21 @@ class Asked:
 
 
 def read(connection: Connection, query: str, namespace: str, **given: object) -> list[Any]:
-    """Rows of a query that says `:namespace`."""
-    return select_among(connection, query, namespace, (), **given)
+    """Rows of a query that says `:namespace`, as named tuples."""
+    if connection.dialect.name == "sqlite":
+        return select_among(connection, query, namespace, (), **given)
+    statement, names = _numbered(query)
+    values = given | {"namespace": namespace}
+    # Past SQLAlchemy and psycopg's own placeholders: it would look for them in a long statement each time.
+    with psycopg.RawCursor(driver(connection), row_factory=namedtuple_row) as cursor:
+        return cursor.execute(statement, [values[name] for name in names]).fetchall()
+
+
+@cache
+def _numbered(query: str) -> tuple[bytes, tuple[str, ...]]:
+    """The query with `$1`, `$2` … for its names, and these in order."""
+    names = tuple(dict.fromkeys(_NAME.findall(query)))
+    return _NAME.sub(lambda found: f"${names.index(found[1]) + 1}", query).encode(), names
 
 
 def time_text(connection: Connection, value: object) -> str | None:

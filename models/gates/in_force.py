@@ -34,7 +34,7 @@ _AFTER: Final = "later.position > (SELECT position FROM latest) AND {stands} "
 # became of it since. What was said before it was known to it, and judged: contested data may pass with a review. Later
 # findings are those about the same thing that are no pass: of the same kind of evidence, the same contract, the same
 # checkpoint, a checksum of the artifact; and whoever denied the artifact.
-_STANDING: Final = (
+STANDING: Final = (
     (
         "WITH latest AS (SELECT record, type, verdict, gate, gate_version, valid_until, position, document "
         "FROM gate_decision WHERE artifact = :artifact AND namespace = :namespace AND mode = 'enforce' "
@@ -82,6 +82,8 @@ _STANDING: Final = (
     .replace("{after}", _AFTER)
     .replace("{stands}", _STANDS)
 )
+"""Rows of nine columns by what they are: what, one, two, three, four, number, moment, position, document. Others that
+are wanted in the same moment can be asked for with a UNION ALL; their `what` has to be another."""
 
 
 Obstacle = Literal["no_gate", "undecided", "not_passed", "lapsed", "fallen"]
@@ -114,8 +116,16 @@ def standing(
     connection: Connection, namespace: str, model: str, target: str, artifact: str, now: datetime
 ) -> Standing:
     """What stands about this artifact and this place at `now`, which is not before the last commit."""
+    rows = read(connection, STANDING, namespace, model=model, target=target, artifact=artifact)
+    return standing_of(connection, rows, model, target, artifact, now)
+
+
+def standing_of(
+    connection: Connection, rows: Iterable[Any], model: str, target: str, artifact: str, now: datetime
+) -> Standing:
+    """The same from the rows of STANDING."""
     found: dict[str, dict[Any, None]] = defaultdict(dict)
-    for row in read(connection, _STANDING, namespace, model=model, target=target, artifact=artifact):
+    for row in rows:
         found[row.what][row] = None
     gate = next((_gate(row, model, target) for row in found["gate"]), None)
     decision = next((_decision(connection, row, model, target, artifact) for row in found["decision"]), None)
@@ -127,13 +137,13 @@ def standing(
     )
 
 
-def _gate(row: Any, model: str, target: str) -> CurrentGate:  # noqa: ANN401 - a row of _STANDING
+def _gate(row: Any, model: str, target: str) -> CurrentGate:  # noqa: ANN401 - a row of STANDING
     return CurrentGate(row.one, row.number, row.two, row.three, model, target, row.document, row.four)
 
 
 def _decision(
     connection: Connection,
-    row: Any,  # noqa: ANN401 - a row of _STANDING
+    row: Any,  # noqa: ANN401 - a row of STANDING
     model: str,
     target: str,
     artifact: str,

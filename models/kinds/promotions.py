@@ -85,20 +85,29 @@ class PromotionGranted(Named, Told):
     expires_at: Instant
 
 
-class Promotion(Named, Told):
-    """A move that was granted and that the registry confirmed before it became visible there."""
+class Moved(Named, Told):
+    """What a target was to hold, and by which decision."""
 
     action: Granted
     version: VersionName | None
     artifact: Digest | None
     incumbent: Held | None
     decision: Digest | None
-    grant: Digest
 
 
-class PromotionFailed(Promotion):
+class Promotion(Moved):
+    """A move that the registry told before it became visible there: granted before, or with `grant` None judged and
+    recorded at once. Then `policy_digest` and `demotion` are what a grant would have bound."""
+
+    grant: Digest | None
+    policy_digest: Digest | None = None
+    demotion: Digest | None = None
+
+
+class PromotionFailed(Moved):
     """A granted move that the registry did not make."""
 
+    grant: Digest
     reason: Text | None
 
 

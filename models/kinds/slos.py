@@ -15,6 +15,8 @@ from models.kinds.ingredients import Interval, Scalar
 SLO_NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
 MAX_EXPECTED_AT_ONCE: Final = 200
 """Windows of one record: some 80 KiB of the 256 that a record may have."""
+MAX_SETTLED_AT_ONCE: Final = 100
+"""Outcomes of one record: some 50 KiB, unless they name much evidence."""
 
 SloName = Annotated[
     str, Field(pattern=SLO_NAME_PATTERN, description='letters, digits and . _ : @ -, no "/", at most 128')
@@ -111,8 +113,20 @@ class WindowSettled(Value):
     judged_at: Instant
 
 
+class WindowsSettled(Value):
+    """Outcomes that were found together, of windows of any SLOs: all are stored or none."""
+
+    windows: Annotated[list[WindowSettled], Field(min_length=1, max_length=MAX_SETTLED_AT_ONCE)]
+
+    @model_validator(mode="after")
+    def _names_each_window_once(self) -> Self:
+        if len({each.window for each in self.windows}) < len(self.windows):
+            raise ValueError("names a window twice; give each window one outcome")
+        return self
+
+
 class Exclusion(Value):
-    """Windows that count for nothing: those whose deadline lies in [`from`, `to`), or those that are named. Without
+    """Windows that count for nothing: those of which any part lies in [`from`, `to`), or those that are named. Without
     `retroactive` a window whose deadline had passed when this was recorded keeps counting."""
 
     slo: SloName

@@ -13,14 +13,14 @@ def _target_subject(fact: promotions.Named, run_id: str | None) -> str:
 
 def _moved_artifact(
     fact: promotions.PromotionGranted
-    | promotions.Promotion
+    | promotions.Moved
     | promotions.PromotionRefused
     | promotions.PromotionObserved,
 ) -> list[tuple[str, str]]:
     return [("artifact", fact.artifact)] if fact.artifact else []
 
 
-def _of_grant(fact: promotions.Promotion, run_id: str | None) -> str:
+def _of_grant(fact: promotions.Promotion | promotions.PromotionFailed, run_id: str | None) -> str | None:
     return fact.grant
 
 

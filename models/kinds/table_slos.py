@@ -33,10 +33,9 @@ SLOS: Final = (
     ),
     Kind(
         "window.settled",
-        slos.WindowSettled,
+        slos.WindowsSettled,
         SERVER_ONLY,
-        lambda fact, _: f"window:{fact.window}",
-        key=lambda fact, _: f"{fact.window}|{fact.revision}",
+        lambda fact, _: f"window:{fact.windows[0].window}",
     ),
     Kind(
         "slo.excluded",

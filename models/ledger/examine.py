@@ -84,8 +84,10 @@ def _column_problems(record: StoredRecord, entry: Entry, envelope: dict[str, Any
     made = kind.idempotency_key(entry.fact, entry.run_id, record.content_digest, entry.owner, None)
     if not explicit and record.idempotency_key != made:
         yield f"has the idempotency key {record.idempotency_key!r}, its body makes {made!r}"
-    # A registration's content is what was posted: nested facts and a person in clear are not in its body.
-    whole = record.kind != "run.registered" or not (explicit or "initiated_by" in entry.body)
+    # A registration's content is what was posted: nested facts and a person in clear are not in its body. That of a
+    # move which was judged and recorded at once is what was asked: its body says by what it was allowed, too.
+    is_posted = {"run.registered": explicit or "initiated_by" in entry.body, "promotion": explicit}
+    whole = not is_posted.get(record.kind, False)
     if whole and record.content_digest != sha256_digest(canonicalize(entry.body)):
         yield "has a content digest that is not that of its body"
 

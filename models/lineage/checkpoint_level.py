@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from gates.release.values import LEVELS
 from models.kinds.facts import LEVEL_ORDER, CheckpointLevel
 
 
@@ -21,17 +22,34 @@ class Verdict:
 
 
 def latest_verdicts(verdicts: Iterable[Verdict]) -> Mapping[CheckpointLevel, Verdict]:
-    """The latest verdict of each level by the time of the check; of several at one time a failed counts."""
-    latest: dict[CheckpointLevel, Verdict] = {}
+    """The verdict of each level that counts: the latest failure that no later success outweighs, else the latest
+    success. Only evidence that is at least as strong outweighs a failure: nobody's own word takes back what a worker
+    found. Of several at one time a failure counts."""
+    latest: dict[tuple[CheckpointLevel, bool, str], Verdict] = {}
     for verdict in verdicts:
-        known = latest.get(verdict.level)
-        if known is None or _order(verdict) > _order(known):
-            latest[verdict.level] = verdict
-    return latest
+        key = verdict.level, verdict.passed, verdict.evidence_level
+        if key not in latest or verdict.checked_at > latest[key].checked_at:
+            latest[key] = verdict
+    counting: dict[CheckpointLevel, Verdict] = {}
+    for level in LEVEL_ORDER:
+        found = [each for each in latest.values() if each.level == level]
+        passed = [each for each in found if each.passed]
+        standing = [each for each in found if not each.passed and not _is_outweighed(each, passed)]
+        if standing or passed:
+            counting[level] = max(standing or passed, key=_order)
+    return counting
+
+
+def _is_outweighed(failure: Verdict, passed: Iterable[Verdict]) -> bool:
+    weakest = LEVELS.index(failure.evidence_level)
+    return any(
+        each.checked_at > failure.checked_at and LEVELS.index(each.evidence_level) <= weakest
+        for each in passed
+    )
 
 
 def effective_level(verdicts: Iterable[Verdict]) -> CheckpointLevel | None:
-    """The highest level that passed while no level up to it failed last; None when nothing holds.
+    """The highest level that passed while no level up to it stands as failed; None when nothing holds.
 
     A failed verdict never raises it.
     """
@@ -46,6 +64,6 @@ def effective_level(verdicts: Iterable[Verdict]) -> CheckpointLevel | None:
     return reached
 
 
-def _order(verdict: Verdict) -> tuple[datetime, bool, str]:
-    # The evidence level decides nothing; it makes the choice between equals the same in any order.
-    return verdict.checked_at, not verdict.passed, verdict.evidence_level
+def _order(verdict: Verdict) -> tuple[datetime, str]:
+    # The evidence level decides nothing here; it makes the choice between equals the same in any order.
+    return verdict.checked_at, verdict.evidence_level

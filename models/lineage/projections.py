@@ -70,7 +70,8 @@ def checkpoint_verified(workspace: Workspace, entry: Entry) -> None:
             "checkpoint": fact.checkpoint,
             "level": str(fact.level),
             "outcome": fact.outcome,
-            "checked_at": fact.checked_at,
+            # A clock that runs ahead must not outweigh what is looked at later.
+            "checked_at": min(fact.checked_at, entry.recorded_at),
             "evidence_level": entry.level,
             "position": entry.position,
             "document": document_of(entry),

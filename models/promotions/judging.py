@@ -10,23 +10,24 @@ from sqlalchemy import Connection
 
 from models.bulk import Row
 from models.gates.asking import effects, read
-from models.gates.in_force import Standing, standing, why
+from models.gates.in_force import STANDING, Standing, standing_of, why
 from models.gates.makers import of_ended_keys
 from models.kinds.promotions import Granted, RefusalCode
 from models.promotions.incumbents import incumbent_refusal
 from models.promotions.verdicts import WHO, Allowed, FindTarget, Refused, Wanted, refused
 
-_BESIDE: Final = (
-    "SELECT 'bound' AS what, artifact FROM model_version WHERE namespace = :namespace "
-    "AND registry_name = :registry AND model = :model AND version = :version "
+_WITH_BESIDE: Final = (
+    f"{STANDING} UNION ALL SELECT 'bound', artifact, '', '', '', 0, NULL, 0, '' FROM model_version "
+    "WHERE namespace = :namespace AND registry_name = :registry AND model = :model AND version = :version "
     "AND NOT EXISTS (SELECT 1 FROM revocation said WHERE said.namespace = :namespace "
     "AND said.revoked = model_version.record AND said.effect = 'revoked') "
-    "UNION ALL SELECT 'held', '' WHERE EXISTS (SELECT 1 FROM promotion WHERE namespace = :namespace "
+    "UNION ALL SELECT 'held', '', '', '', '', 0, NULL, 0, '' "
+    "WHERE EXISTS (SELECT 1 FROM promotion WHERE namespace = :namespace "
     "AND artifact = :artifact AND registry_name = :registry AND model = :model AND target = :target "
     "AND state = 'promoted' AND NOT EXISTS (SELECT 1 FROM revocation said WHERE said.namespace = :namespace "
     "AND said.revoked = promotion.record))"
 )
-"""What the version was recorded with, and whether the artifact held this target by a grant before."""
+"""What stands, and beside it what the version was recorded with, and whether the artifact held this target before."""
 MAX_SAID: Final = 3
 """Criteria that a sentence for whoever moves a name holds; the decision's page has all."""
 
@@ -85,20 +86,18 @@ def _judge_release(
     connection: Connection, wanted: Wanted, place: Row | None, find_target: FindTarget, now: datetime
 ) -> Allowed | Refused:
     assert wanted.artifact is not None
-    beside = {
-        row.what: row.artifact
-        for row in read(
-            connection,
-            _BESIDE,
-            wanted.namespace,
-            registry=wanted.registry,
-            model=wanted.model,
-            version=wanted.version or "",
-            target=wanted.target,
-            artifact=wanted.artifact,
-        )
-    }
-    found = standing(connection, wanted.namespace, wanted.model, wanted.target, wanted.artifact, now)
+    rows = read(
+        connection,
+        _WITH_BESIDE,
+        wanted.namespace,
+        registry=wanted.registry,
+        model=wanted.model,
+        version=wanted.version or "",
+        target=wanted.target,
+        artifact=wanted.artifact,
+    )
+    beside = {row.what: row.one for row in rows if row.what in ("bound", "held")}
+    found = standing_of(connection, rows, wanted.model, wanted.target, wanted.artifact, now)
     decision = None if found.decision is None else found.decision.record
     bound = beside.get("bound", wanted.artifact)
     if bound != wanted.artifact:

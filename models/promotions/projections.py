@@ -66,7 +66,8 @@ def granted(workspace: Workspace, entry: Entry) -> None:
 
 def promoted(workspace: Workspace, entry: Entry) -> None:
     fact = cast(kinds.Promotion, entry.fact)
-    _settle(workspace, entry, fact.grant)
+    if fact.grant is not None:
+        _settle(workspace, entry, fact.grant)
     if fact.action == "register":
         _add_event(workspace, entry, "registered", moved=False)
         return

@@ -17,11 +17,21 @@ from models.promotions.tables import PromotionGrant
 from models.promotions.verdicts import Allowed, Wanted
 
 GRANT_NOT_FOUND: Final = "no grant with this id in this namespace; POST /v1/promotions:check gives one"
+_CHANGED: Final = "what the promotion rests on changed while it was checked; check again"
 
 
 def check_grant(workspace: Workspace, entry: Entry) -> None:
     """Raises DecisionMoved unless the same is allowed now as when the grant was drafted."""
     fact = cast(kinds.PromotionGranted, entry.fact)
+    _require_allowed(workspace, entry, fact)
+    if fact.expires_at <= entry.recorded_at:
+        raise DecisionMoved(_CHANGED)
+
+
+def _require_allowed(
+    workspace: Workspace, entry: Entry, fact: kinds.PromotionGranted | kinds.Promotion
+) -> None:
+    """Raises DecisionMoved unless what the record says is what is allowed now."""
     _require_settled(workspace, entry.namespace, fact)
     allowed = judge(
         workspace.connection,
@@ -33,12 +43,11 @@ def check_grant(workspace: Workspace, entry: Entry) -> None:
     if (
         not isinstance(allowed, Allowed)
         or (allowed.action, allowed.decision, allowed.policy_digest, allowed.demotion) != drafted
-        or fact.expires_at <= entry.recorded_at
     ):
-        raise DecisionMoved("what the promotion rests on changed while it was checked; check again")
+        raise DecisionMoved(_CHANGED)
 
 
-def wanted_of(namespace: str, fact: kinds.PromotionGranted) -> Wanted:
+def wanted_of(namespace: str, fact: kinds.PromotionGranted | kinds.Promotion) -> Wanted:
     return Wanted(
         namespace=namespace,
         action="promote" if fact.action == "rollback" else fact.action,
@@ -53,8 +62,11 @@ def wanted_of(namespace: str, fact: kinds.PromotionGranted) -> Wanted:
 
 def check_promotion(workspace: Workspace, entry: Entry) -> None:
     """Raises GrantVoid when the grant is over or settled, or what it rests on fell; DecisionMoved when that may change
-    in this very batch."""
+    in this very batch, and for one without a grant unless it is allowed as it was drafted."""
     fact = cast(kinds.Promotion, entry.fact)
+    if fact.grant is None:
+        _require_allowed(workspace, entry, fact)
+        return
     grant = _open_grant(workspace, entry.namespace, fact.grant)
     if grant["expires_at"] <= entry.recorded_at:
         raise GrantVoid("the grant is over; roll the move back and ask again with POST /v1/promotions:check")

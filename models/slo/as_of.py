@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
@@ -33,18 +33,27 @@ class Past:
     misses: dict[str, list[Miss]] = field(default_factory=lambda: defaultdict(list))
     shown: dict[str, str] = field(default_factory=dict)
     corrections: dict[str, list[Correction]] = field(default_factory=dict)
+    behind: set[str] = field(default_factory=set)
+    """SLOs of which a window had been due for longer than a tick takes, and nobody had judged it."""
 
 
 def windows_as_of(
-    connection: Connection, slos: Sequence[Published], spans: Mapping[str, Span], as_of: datetime
+    connection: Connection,
+    slos: Sequence[Published],
+    spans: Mapping[str, Span],
+    as_of: datetime,
+    patience: timedelta,
 ) -> Past:
-    """Corrections are left out: an outcome of then is what is shown, not how it came about."""
+    """`patience`: for how long a window that is due may wait to be judged. Corrections are left out: an outcome of then
+    is what is shown, not how it came about."""
     position = position_at(connection, as_of)
     past = Past()
     for published in slos:
         shown, total = [], Sums()
         for row in _rows(connection, published, spans[published.name], position):
             outcome = "pending" if row.status is None else row.status
+            if outcome == "pending" and row.due_at < as_of - patience:
+                past.behind.add(published.name)
             sums = {outcome: 1, "predicted": row.predicted or 0, "good": row.good or 0}
             sums |= {"bad": row.bad or 0, "unsure": row.unsure or 0}
             total += Sums(**sums)
@@ -85,7 +94,7 @@ def _rows(connection: Connection, published: Published, span: Span, position: in
         .subquery()
     )
     window, judged = sql_table(SloWindow).columns, sql_table(revision).columns
-    named = ("id", "opens_at", "deadline_at", "deadline_local", "day", "backfilled")
+    named = ("id", "opens_at", "deadline_at", "due_at", "deadline_local", "day", "backfilled")
     outcome = ("status", "predicted", "good", "bad", "unsure", "document")
     query = (
         select(*(window[name] for name in named), *(judged[name] for name in outcome))

@@ -1,7 +1,7 @@
 """The attempts that make one piece of training: runs for the same data, each resumed from or a child of another."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -131,29 +131,36 @@ def _interval(start: datetime | None, end: datetime | None) -> Interval | None:
     return None if start is None or end is None else Interval(start, end)
 
 
-def _chained(connection: Connection, namespace: str, job: str | None, roots: Iterable[_Link]) -> list[Chain]:
-    """Followed on to what continues the roots, and back to what they continue."""
-    groups: dict[str, Interval] = {each.run_id: each.interval for each in roots if each.interval is not None}
-    if not groups:
-        return []
-    continued = {each.continues: each.run_id for each in roots if each.continues is not None}
+def _chained(connection: Connection, namespace: str, job: str | None, roots: Sequence[_Link]) -> list[Chain]:
+    """Followed on to what continues the roots, and back to what they continue. A run that names data of its own belongs
+    to that, whatever it goes on from: a day's training that begins with the model of the day before is no attempt at
+    that day's."""
+    links = {each.run_id: each for each in roots if each.interval is not None}
+    groups = {each.run_id: each.interval for each in links.values() if each.interval is not None}
     frontier = set(groups)
     for _ in range(_MAX_LINKS):
         if not frontier:
             break
-        links = _links(connection, namespace, job, col(RunTiming.continues).in_(frontier))
-        frontier = set()
-        for link in links:
-            if link.continues is None:
-                continue
-            continued[link.continues] = link.run_id
-            # One that names data of its own belongs to that.
-            if link.run_id not in groups and link.interval is None:
-                groups[link.run_id] = groups[link.continues]
-                frontier.add(link.run_id)
-    for before, after in continued.items():
-        if before not in groups and after in groups:
-            groups[before] = groups[after]
+        after = _links(connection, namespace, job, col(RunTiming.continues).in_(frontier))
+        new = [each for each in after if each.interval is None and each.run_id not in groups]
+        links |= {each.run_id: each for each in new}
+        groups |= {each.run_id: groups[each.continues] for each in new if each.continues is not None}
+        frontier = {each.run_id for each in new}
+    frontier = set(links)
+    for _ in range(_MAX_LINKS):
+        goes_on = {each: links[each].continues for each in sorted(frontier)}
+        wanted = {each for each in goes_on.values() if each is not None and each not in groups}
+        if not wanted:
+            break
+        before = _unfinished(connection, namespace, wanted)
+        links |= before
+        for run_id, continues in goes_on.items():
+            if continues in before and continues is not None:
+                groups.setdefault(continues, groups[run_id])
+        frontier = set(before)
+    continued = {
+        each.continues for each in links.values() if groups.get(each.continues or "") == groups[each.run_id]
+    }
     attempts = _attempts(connection, namespace, job, groups, continued)
     by_interval: dict[tuple[datetime, datetime], list[Attempt]] = defaultdict(list)
     for attempt in attempts:
@@ -162,13 +169,35 @@ def _chained(connection: Connection, namespace: str, job: str | None, roots: Ite
     return [Chain(Interval(*bounds), tuple(each)) for bounds, each in by_interval.items()]
 
 
+def _unfinished(connection: Connection, namespace: str, run_ids: Collection[str]) -> dict[str, _Link]:
+    """Those of these runs that name no data of their own and did not complete: what completed was no attempt at
+    something that came after it."""
+    query = (
+        select(col(Run.run_id), col(RunTiming.continues))
+        .outerjoin(
+            RunTiming,
+            (col(RunTiming.run_id) == col(Run.run_id)) & (col(RunTiming.namespace) == col(Run.namespace)),
+        )
+        .where(
+            col(Run.namespace) == namespace,
+            col(Run.run_id).in_(list(run_ids)),
+            col(Run.state) != "completed",
+            col(RunTiming.interval_end).is_(None),
+        )
+    )
+    return {row.run_id: _Link(row.run_id, None, row.continues) for row in connection.execute(query)}
+
+
 def _attempts(
     connection: Connection,
     namespace: str,
     job: str | None,
     groups: Mapping[str, Interval],
-    continued: Mapping[str, str],
+    continued: Container[str | None],
 ) -> list[Attempt]:
+    """Without those whose registration was taken back."""
+    if not groups:
+        return []
     ends = ends_of(connection, namespace, groups)
     found = []
     query = (
@@ -182,10 +211,14 @@ def _attempts(
             col(Record.recorded_at),
         )
         .join(Record, col(Record.position) == col(Run.position))
-        .where(col(Run.namespace) == namespace, col(Run.run_id).in_(list(groups)))
+        .where(
+            col(Run.namespace) == namespace,
+            col(Run.run_id).in_(list(groups)),
+            not_revoked(namespace, col(Record.digest)),
+        )
         .order_by(col(Run.position))
     )
-    for row in connection.execute(query) if groups else ():
+    for row in connection.execute(query):
         if named(row.job_namespace, row.job_name, job):
             found.append(
                 Attempt(

@@ -1,5 +1,6 @@
 """Published definitions as the judging code takes them. A version never changes, so each is read once a process."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from functools import lru_cache
@@ -144,6 +145,21 @@ def slos_as_of(
     found = {row.name: row for row in connection.execute(query)}
     published = [_published(row) for row in found.values()]
     return [each for each in published if team is None or each.definition.team == team]
+
+
+def versions_of(
+    connection: Connection, namespace: str, names: Collection[str], limit: int
+) -> list[Published]:
+    """All versions of these SLOs, by name, the first one first; of more than `limit` the last published."""
+    query = (
+        select(*_COLUMNS)
+        .join_from(Slo, SloVersion, _OF_SLO)
+        .where(col(SloVersion.namespace) == namespace, col(SloVersion.name).in_(list(names)))
+        .order_by(col(SloVersion.published_at).desc(), col(SloVersion.name), col(SloVersion.version).desc())
+        .limit(limit)
+    )
+    found = [_published(row) for row in connection.execute(query)]
+    return sorted(found, key=lambda each: (each.name, each.version))
 
 
 def find_slo(connection: Connection, namespace: str, name: str) -> PublishedVersion | None:

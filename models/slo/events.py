@@ -1,6 +1,7 @@
 """Windows that events make: a model's registration, a run's end, a resumption. They are judged at once.
 
 The event is written down as expected when it is seen, so that it has a place in the ledger of outcomes like any other.
+It had happened when it was received, whatever its time says: no clock that runs ahead puts a failure off.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,10 +20,13 @@ from models.lineage.run_state import OPEN_STATES
 from models.lineage.tables import Run
 from models.slo.chains import ends_of, named
 from models.slo.definitions import Published
-from models.slo.touching import Touched
+from models.slo.touched import Touched
+from shipworthy.formats.digests import sha256_digest
 
 OF_EVENTS: Final[frozenset[Objective]] = frozenset({"ratio", "resume-loss"})
 _EVERYTHING: Final = 2**62
+_LONGEST_NAME: Final = 500
+"""With the name of an SLO it stays below the 640 characters of a window's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,16 @@ def _registrations(published: Published, touched: Iterable[Touched]) -> Iterable
             continue
         registry, model, version = each.subject.removeprefix("model:").split("|")
         if wanted in (None, model):
-            id = f"{published.name}/{registry}/{model}/{version}"
-            yield Event(id, each.recorded_at, each.digest)
+            yield Event(_id_of_version(published, registry, model, version), each.recorded_at, each.digest)
+
+
+def _id_of_version(published: Published, registry: str, model: str, version: str) -> str:
+    """Readable, and of no other version: names of registries may hold a slash as well. One that is too long for an id
+    is named by its digest."""
+    named = f"{registry.replace('/', '%2F')}/{model}/{version}"
+    if len(named) > _LONGEST_NAME:
+        named = sha256_digest(named.encode())
+    return f"{published.name}/{named}"
 
 
 def _ends(connection: Connection, published: Published, touched: Sequence[Touched]) -> Iterable[Event]:
@@ -73,7 +85,8 @@ def _ends(connection: Connection, published: Published, touched: Sequence[Touche
     for run_id, state in rows.items():
         if state not in OPEN_STATES and ends.get(run_id):
             last = ends[run_id][-1]
-            yield Event(f"{published.name}/{run_id}", last.at, last.record, run_id)
+            at = min(last.at, last.recorded_at)
+            yield Event(f"{published.name}/{run_id}", at, last.record, run_id)
 
 
 def _resumptions(connection: Connection, published: Published, touched: Sequence[Touched]) -> Iterable[Event]:
@@ -84,14 +97,14 @@ def _resumptions(connection: Connection, published: Published, touched: Sequence
                 events = entry.fact.events
                 resumed = entry.fact.resumed_from
                 if resumed is not None and resumed.run_id != run_id:
-                    at = entry.fact.started_at or entry.recorded_at
+                    at = min(entry.fact.started_at or entry.recorded_at, entry.recorded_at)
                     yield Event(f"{published.name}/{run_id}/resumed", at, entry.digest, run_id)
             elif isinstance(entry.fact, RunEventFact):
                 events = [entry.fact]
             for event in events:
                 if event.type == "attempt.started" and event.attempt > 1:
                     id = f"{published.name}/{run_id}/{event.attempt}"
-                    yield Event(id, event.at, entry.digest, run_id)
+                    yield Event(id, min(event.at, entry.recorded_at), entry.digest, run_id)
 
 
 def _runs(connection: Connection, published: Published, touched: Iterable[Touched]) -> dict[str, str]:

@@ -47,14 +47,17 @@ def approved_snapshots(
 def _snapshots(
     connection: Connection, namespace: str, rule: EvidenceRule, intervals: Sequence[Interval]
 ) -> dict[str, Interval]:
+    """Without those whose record was taken back: what it said that they are of is not to be relied on."""
     query = (
         select(
             col(SnapshotInterval.digest),
             col(SnapshotInterval.interval_start),
             col(SnapshotInterval.interval_end),
         )
+        .join(Record, col(Record.position) == col(SnapshotInterval.position))
         .where(
             col(SnapshotInterval.namespace) == namespace,
+            not_revoked(namespace, col(Record.digest)),
             col(SnapshotInterval.interval_end) >= min(each.end for each in intervals),
             col(SnapshotInterval.interval_start) <= max(each.start for each in intervals),
         )

@@ -76,7 +76,9 @@ def resumptions(
             if resumed is None:
                 continue
             before = run if resumed.run_id is None else known(resumed.run_id)
-            resumption = _from_other(before, resumed.checkpoint, window.deadline_at)
+            # By the clock of the program itself, as all that it did before.
+            at = run.registration.started_at if run.registration is not None else None
+            resumption = _from_other(before, resumed.checkpoint, at or window.deadline_at)
         found[window.id] = _found(window, resume_loss(resumption, limit))
     return found
 
@@ -102,14 +104,19 @@ def _found(window: StoredWindow, loss: ResumeLoss) -> Found:
     return Found([item], measured)
 
 
-def _own(run: _Seen, attempt: int, at: datetime) -> Resumption:
-    """A further attempt of the same run: it says at which step it goes on, or goes on from the last checkpoint."""
-    before = [each for each in run.before(at) if each.at < at]
-    started = [each.step for each in run.events if each.attempt == attempt and each.at == at]
-    step = next((each for each in started if each is not None), None)
+def _own(run: _Seen, attempt: int, seen_at: datetime) -> Resumption:
+    """A further attempt of the same run: it says at which step it goes on, or goes on from the last checkpoint. Nothing
+    goes on from behind the last checkpoint that there is, whatever it says."""
+    started = [each for each in run.events if each.attempt == attempt and each.type == "attempt.started"]
+    # By the clock of the program itself, as all that it did before.
+    at = min((each.at for each in started), default=seen_at)
+    before = run.before(at)
+    step = next((each.step for each in started if each.step is not None), None)
     saved = [each for each in run.saved if each.trained_until < at and (step is None or each.step <= step)]
     checkpoint = max(saved, key=lambda each: (each.step, each.digest), default=None)
-    resumed = step if step is not None else 0 if checkpoint is None else checkpoint.step
+    resumed = step or 0
+    if checkpoint is not None:
+        resumed = checkpoint.step if step is None else min(step, checkpoint.step)
     return Resumption(_furthest(before, run), resumed, step_seconds(before), _position(checkpoint))
 
 

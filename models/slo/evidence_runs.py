@@ -42,9 +42,11 @@ def _items(chain: Chain) -> Iterable[EvidenceItem]:
     for attempt in chain.attempts:
         for index, end in enumerate(attempt.ends):
             last = attempt.is_last and not attempt.is_open and index == len(attempt.ends) - 1
+            # It can't have ended before it began.
+            ended = end.at if attempt.started_at is None else max(end.at, attempt.started_at)
             yield EvidenceItem(
                 # A clock that runs ahead makes nothing late: it had happened when it was received.
-                at=min(end.at, end.recorded_at),
+                at=min(ended, end.recorded_at),
                 recorded_at=end.recorded_at,
                 good=end.completed,
                 record=end.record,
@@ -67,7 +69,8 @@ def _had_success(attempt: Attempt) -> bool:
 
 
 def _seconds(began: datetime | None, ended: datetime) -> float | None:
-    return None if began is None else max(0.0, (ended - began).total_seconds())
+    """None where that makes no sense: nobody knows how long it took."""
+    return None if began is None or ended < began else (ended - began).total_seconds()
 
 
 def of_artifacts(
@@ -89,16 +92,22 @@ def of_artifacts(
     return _bound(windows, [(chain, by_chain[id(chain)]) for chain in chains if id(chain) in by_chain])
 
 
-def _artifacts(connection: Connection, namespace: str, run_ids: list[str]) -> dict[str, str]:
-    """Which run made each artifact."""
-    query = select(col(Artifact.digest), col(Artifact.run_id)).where(
-        col(Artifact.namespace) == namespace, col(Artifact.run_id).in_(run_ids)
+def _artifacts(connection: Connection, namespace: str, run_ids: list[str]) -> Mapping[str, list[str]]:
+    """Which runs made each artifact: runs for other data may make the same one, and take nothing from each other."""
+    query = (
+        select(col(Artifact.digest), col(Artifact.run_id))
+        .where(col(Artifact.namespace) == namespace, col(Artifact.run_id).in_(run_ids))
+        .distinct()
+        .order_by(col(Artifact.digest), col(Artifact.run_id))
     )
-    return {row.digest: row.run_id for row in connection.execute(query)} if run_ids else {}
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in connection.execute(query) if run_ids else ():
+        found[row.digest].append(row.run_id)
+    return found
 
 
 def _decisions(
-    connection: Connection, namespace: str, rule: EvidenceRule, made: Mapping[str, str]
+    connection: Connection, namespace: str, rule: EvidenceRule, made: Mapping[str, list[str]]
 ) -> list[EvidenceItem]:
     query = (
         select(
@@ -127,9 +136,10 @@ def _decisions(
             recorded_at=row.recorded_at,
             good=row.verdict == "passed",
             record=row.record,
-            run_id=made[row.artifact],
+            run_id=run_id,
         )
         for row in (connection.execute(query) if made else ())
+        for run_id in made[row.artifact]
     ]
 
 
@@ -137,7 +147,7 @@ def _evaluations(
     connection: Connection,
     namespace: str,
     rule: EvidenceRule,
-    made: Mapping[str, str],
+    made: Mapping[str, list[str]],
     run_ids: Sequence[str],
 ) -> list[EvidenceItem]:
     """An evaluation occurred when it says that it was completed, but not after it was received."""
@@ -161,14 +171,15 @@ def _evaluations(
             connection, namespace, rule.dataset, [row.dataset for row in rows if row.dataset]
         )
         rows = [row for row in rows if row.dataset in wanted]
-    found = []
+    known, found = set(run_ids), list[EvidenceItem]()
     for row in rows:
         completed = json.loads(row.document).get("completed_at")
         at = row.recorded_at if completed is None else min(parse_instant(completed), row.recorded_at)
-        run_id = row.run_id if row.run_id in run_ids else made.get(row.subject)
-        found.append(
+        about = {row.run_id} if row.run_id in known else set(made.get(row.subject, ()))
+        found += [
             EvidenceItem(at=at, recorded_at=row.recorded_at, good=True, record=row.record, run_id=run_id)
-        )
+            for run_id in sorted(about)
+        ]
     return found
 
 

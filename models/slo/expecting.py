@@ -22,6 +22,8 @@ from shipworthy.formats.digests import sha256_digest
 
 AHEAD: Final = timedelta(days=8)
 """At least so far windows are written down, and to the end of the period: what is pending takes part in its status."""
+AT_ONCE: Final = timedelta(days=7)
+"""So far beyond that: time moves on with every tick, and a record for each would be one of nothing."""
 Body = dict[str, Any]
 
 
@@ -34,9 +36,10 @@ def horizon(published: Published, now: datetime) -> datetime:
 def calendar_bodies(published: Published, now: datetime) -> Iterator[Body]:
     """Bodies of `windows.expected` records up to the horizon, in the order in which they must be appended; none when
     all is written down."""
-    start, end = published.expected_until or published.since, horizon(published, now)
-    if start >= end:
+    start, needed = published.expected_until or published.since, horizon(published, now)
+    if start >= needed:
         return
+    end = max(needed, now + AHEAD + AT_ONCE)
     coming = windows(published.definition, start, end)
     chunk = list(islice(coming, MAX_EXPECTED_AT_ONCE))
     while True:

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, or_, select
 from sqlmodel import col
 
+from gates.release.values import LEVELS, Level
 from gates.slo.checkpoints import CheckpointFact, SliceCounts, slices
 from gates.slo.schedules import Interval
 from gates.slo.zones import opening, zone
 from models.kinds.facts import LEVEL_ORDER, CheckpointLevel
+from models.ledger.tables import Record
 from models.lineage.checkpoint_level import Verdict, effective_level
 from models.lineage.run_state import LOST, OPEN_STATES, UNKNOWN, present_state
 from models.lineage.tables import Checkpoint, CheckpointVerification, Run, RunProgress
@@ -94,6 +96,9 @@ def live_runs(
         state = present_state(row.state, seen, row.heartbeat_seconds, now)
         silent = (Interval(seen, now + timedelta(days=1)),) if state in (LOST, UNKNOWN) else ()
         ended = None if is_open else row.ended_at or row.last_event_at
+        if ended is not None and row.seen_at is not None:
+            # Whoever gave a sign of life had not ended before, whatever its end says.
+            ended = max(ended, row.seen_at)
         found.append(LiveRun(row.run_id, row.started_at, ended, silent))
     return found
 
@@ -122,18 +127,28 @@ def run_days(published: Published, run: LiveRun, now: datetime) -> Iterator[RunD
 
 
 def checkpoint_facts(
-    connection: Connection, namespace: str, run_ids: Collection[str]
+    connection: Connection, namespace: str, run_ids: Collection[str], least: Level
 ) -> Mapping[str, list[CheckpointFact]]:
-    """By run: the levels that its checkpoints have, and since when. A level that was lost was never there."""
-    query = select(
-        col(Checkpoint.run_id),
-        col(Checkpoint.digest),
-        col(Checkpoint.trained_until),
-        col(Checkpoint.level),
-        col(Checkpoint.document),
-    ).where(col(Checkpoint.run_id).in_(list(run_ids)), col(Checkpoint.namespace) == namespace)
+    """By run: the levels that its checkpoints have, and since when. A level that was lost was never there. That a check
+    passed counts from evidence of level `least` or better, that it failed from anybody, and up to checksummed the word
+    of whoever saved it is enough."""
+    query = (
+        select(
+            col(Checkpoint.run_id),
+            col(Checkpoint.digest),
+            col(Checkpoint.trained_until),
+            col(Checkpoint.level),
+            col(Checkpoint.document),
+        )
+        .join(Record, col(Record.position) == col(Checkpoint.position))
+        .where(
+            col(Checkpoint.run_id).in_(list(run_ids)),
+            col(Checkpoint.namespace) == namespace,
+            not_revoked(namespace, col(Record.digest)),
+        )
+    )
     saved = connection.execute(query).all() if run_ids else ()
-    verdicts = _verdicts(connection, namespace, {row.digest for row in saved})
+    verdicts = _verdicts(connection, namespace, {row.digest for row in saved}, least)
     found: dict[str, list[CheckpointFact]] = defaultdict(list)
     for row in saved:
         document = json.loads(row.document)
@@ -145,8 +160,9 @@ def checkpoint_facts(
 
 
 def _verdicts(
-    connection: Connection, namespace: str, digests: Collection[str]
+    connection: Connection, namespace: str, digests: Collection[str], least: Level
 ) -> Mapping[str, Sequence[Verdict]]:
+    enough = LEVELS[: LEVELS.index(least) + 1]
     table = CheckpointVerification
     query = select(
         col(table.checkpoint),
@@ -157,6 +173,7 @@ def _verdicts(
     ).where(
         col(table.namespace) == namespace,
         col(table.checkpoint).in_(list(digests)),
+        or_(col(table.outcome) != "passed", col(table.evidence_level).in_(enough)),
         not_revoked(namespace, col(table.record)),
     )
     found: dict[str, list[Verdict]] = defaultdict(list)
@@ -193,7 +210,7 @@ def slices_of(
     assert max_age is not None
     run_ids = sorted({each.run_id for each in windows if each.run_id is not None})
     runs = {each.run_id: each for each in live_runs(connection, namespace, None, now, run_ids)}
-    facts = checkpoint_facts(connection, namespace, run_ids)
+    facts = checkpoint_facts(connection, namespace, run_ids, definition.evidence.level)
     found = {}
     for window in windows:
         run = runs.get(window.run_id or "")

@@ -55,13 +55,14 @@ def checkpoint_gauges(
     """For each freshness SLO every live run of its job that somebody knows to live."""
     found = []
     for published in slos:
-        required = published.definition.evidence.checkpoint_level
+        rule = published.definition.evidence
+        required = rule.checkpoint_level
         if published.definition.objective != "freshness" or required is None:
             continue
         namespace = published.namespace
-        runs = live_runs(connection, namespace, published.definition.evidence.job, now, None)
+        runs = live_runs(connection, namespace, rule.job, now, None)
         runs = [each for each in runs if not each.silent]
-        facts = checkpoint_facts(connection, namespace, [each.run_id for each in runs])
+        facts = checkpoint_facts(connection, namespace, [each.run_id for each in runs], rule.level)
         for run in runs:
             known = age(now, run.started_at, facts.get(run.run_id, ()), required, as_of=now)
             seconds = None if known.state_time is None else known.age.total_seconds()

@@ -1,7 +1,7 @@
 """One process at a time does what would be done twice otherwise; when it dies another takes over.
 
-The lease only spares work. What is appended under it is safe without: a record of two processes that both believe to
-hold it has the same natural key, and the log takes one.
+The lease only spares work. What is appended under it is safe without: of two processes that both believe to hold
+it the log takes one, by the natural key of what is expected and the number of an outcome's revision.
 """
 
 from dataclasses import dataclass

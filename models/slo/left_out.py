@@ -6,6 +6,7 @@ from sqlalchemy import Connection, select
 from sqlmodel import Session, col
 
 from gates.slo.exclusions import Exclusion, planned_exclusions
+from models.among import among
 from models.lineage.queries import Document
 from models.slo.definitions import Published
 from models.slo.revoked import not_revoked
@@ -36,7 +37,7 @@ def exclusions_of(connection: Connection, namespace: str, slos: list[str]) -> di
         select(*columns)
         .where(
             col(SloExclusion.namespace) == namespace,
-            col(SloExclusion.slo).in_(slos),
+            among(col(SloExclusion.slo), slos),
             not_revoked(namespace, col(SloExclusion.record)),
         )
         .order_by(col(SloExclusion.position))
@@ -61,6 +62,8 @@ def exclusions_of(connection: Connection, namespace: str, slos: list[str]) -> di
 
 def exclusions_for(published: Published, recorded: list[Exclusion], window: StoredWindow) -> list[Exclusion]:
     """Those that may take out this window: one that is not retroactive leaves what was over when it was recorded."""
+    if not recorded and not published.definition.exclusions:
+        return []
     own = [each for each in recorded if each.retroactive or window.deadline_at > each.recorded_at]
     return [*planned_exclusions(published.definition, published.published_at), *own]
 

@@ -12,6 +12,7 @@ from sqlmodel import col
 
 from gates.slo.counts import Miss
 from gates.slo.report import Correction
+from models.among import among
 from models.columns import UTCDateTime
 from models.slo.projections import WITHDRAWN
 from models.slo.sums import Span
@@ -66,7 +67,7 @@ def misses(connection: Connection, namespace: str, spans: Mapping[str, Span]) ->
             select(col(SloWindow.slo), col(SloWindow.day), col(SloWindow.status), col(SloWindow.reason))
             .where(
                 col(SloWindow.namespace) == namespace,
-                col(SloWindow.slo).in_(names),
+                among(col(SloWindow.slo), names),
                 col(SloWindow.deadline_at) >= start,
                 col(SloWindow.deadline_at) < end,
                 text("status IN ('breached', 'unknown')"),
@@ -102,7 +103,7 @@ def corrections(
             )
             .where(
                 col(SloWindow.namespace) == namespace,
-                col(SloWindow.slo).in_(names),
+                among(col(SloWindow.slo), names),
                 col(SloWindow.deadline_at) >= start,
                 col(SloWindow.deadline_at) < end,
                 text("slo_window.revision > 1"),

@@ -10,12 +10,11 @@ from models.kinds import slos as kinds
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.slo import tables
+from models.slo.month_sums import MonthSums
 from shipworthy.formats.jcs import canonicalize
 from shipworthy.formats.times import format_instant
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_COUNTED: Final = ("pending", "met", "met_in_grace", "breached", "unknown", "excluded")
-_SUMS: Final = (*_COUNTED, "predicted", "good", "bad", "unsure")
 WITHDRAWN: Final = "withdrawn"
 """The status of a window that a later version of its definition no longer expects; it counts for nothing."""
 
@@ -59,18 +58,24 @@ def windows_expected(workspace: Workspace, entry: Entry) -> None:
     current = workspace.get(tables.Slo, entry.namespace, fact.slo)
     if current is not None and fact.until is not None and current["version"] == fact.version:
         workspace.put(tables.Slo, {**current, "expected_until": fact.until})
+    sums = MonthSums(entry.namespace)
     for id in fact.withdrawn:
         before = workspace.get(tables.SloWindow, entry.namespace, id)
         if before is not None:
-            _move(workspace, before, {**before, "status": WITHDRAWN, "look_at": None})
+            sums.move(workspace, before, {**before, "status": WITHDRAWN, "predicted": 0, "look_at": None})
     for window in fact.windows:
         before = workspace.get(tables.SloWindow, entry.namespace, window.id)
-        if before is not None and before["revision"] and before["status"] != WITHDRAWN:
-            continue  # It has an outcome: what was promised for it was promised then.
-        _move(workspace, before, _expected_row(entry, fact, window))
+        if before is not None and before["status"] != WITHDRAWN:
+            continue  # It is open, or has an outcome: what was promised for it was promised then.
+        # Revisions count on, of a window that was foretold, withdrawn and is expected again.
+        revision = 0 if before is None else before["revision"]
+        sums.move(workspace, before, _expected_row(entry, fact, window, revision))
+    sums.write(workspace)
 
 
-def _expected_row(entry: Entry, fact: kinds.WindowsExpected, window: kinds.ExpectedWindow) -> Row:
+def _expected_row(
+    entry: Entry, fact: kinds.WindowsExpected, window: kinds.ExpectedWindow, revision: int
+) -> Row:
     row: dict[str, Any] = {
         "namespace": entry.namespace,
         "id": window.id,
@@ -91,7 +96,7 @@ def _expected_row(entry: Entry, fact: kinds.WindowsExpected, window: kinds.Expec
         "status": "pending",
         "reason": None,
         "predicted": 0,
-        "revision": 0,
+        "revision": revision,
         "good": 0,
         "bad": 0,
         "unsure": 0,
@@ -105,41 +110,54 @@ def _expected_row(entry: Entry, fact: kinds.WindowsExpected, window: kinds.Expec
 
 
 def window_settled(workspace: Workspace, entry: Entry) -> None:
-    fact = cast(kinds.WindowSettled, entry.fact)
-    before = workspace.get(tables.SloWindow, entry.namespace, fact.window)
-    if before is None:
-        return
-    good, bad, unsure = _weights(fact)
+    fact = cast(kinds.WindowsSettled, entry.fact)
+    sums = MonthSums(entry.namespace)
+    for settled, body in zip(fact.windows, entry.body["windows"], strict=True):
+        before = workspace.get(tables.SloWindow, entry.namespace, settled.window)
+        if before is not None:
+            _settle(workspace, entry, sums, before, settled, body)
+    sums.write(workspace)
+
+
+def _settle(
+    workspace: Workspace,
+    entry: Entry,
+    sums: MonthSums,
+    before: Row,
+    settled: kinds.WindowSettled,
+    body: Mapping[str, Any],
+) -> None:
+    good, bad, unsure = _weights(settled)
     row: dict[str, Any] = {
         **before,
-        "status": fact.status,
-        "reason": fact.reason,
-        "predicted": int(fact.predicted),
-        "revision": fact.revision,
+        "status": settled.status,
+        "reason": settled.reason,
+        "predicted": int(settled.predicted),
+        "revision": settled.revision,
         "good": good,
         "bad": bad,
         "unsure": unsure,
-        "look_at": fact.look_again,
+        "look_at": settled.look_again,
         "record": entry.digest,
         "position": entry.position,
     }
-    document = _window_document(row, entry.body)
-    _move(workspace, before, row | {"document": document})
+    document = _window_document(row, body)
+    sums.move(workspace, before, row | {"document": document})
     workspace.add(
         tables.SloWindowRevision,
         {
             "namespace": entry.namespace,
-            "record": entry.digest,
-            "window_id": fact.window,
-            "slo": fact.slo,
-            "revision": fact.revision,
-            "status": fact.status,
-            "predicted": int(fact.predicted),
-            "restated": int(fact.restatement),
+            "window_id": settled.window,
+            "revision": settled.revision,
+            "slo": settled.slo,
+            "status": settled.status,
+            "predicted": int(settled.predicted),
+            "restated": int(settled.restatement),
             "good": good,
             "bad": bad,
             "unsure": unsure,
             "recorded_at": entry.recorded_at,
+            "record": entry.digest,
             "position": entry.position,
             "document": document,
         },
@@ -181,32 +199,6 @@ def _weights(fact: kinds.WindowSettled) -> tuple[int, int, int]:
         int(fact.status == "breached"),
         int(fact.status == "unknown"),
     )
-
-
-def _move(workspace: Workspace, before: Row | None, after: Row) -> None:
-    """Puts the window's row and takes its counts from where it stood to where it stands."""
-    workspace.put(tables.SloWindow, after)
-    if before is not None and before["day"][:7] == after["day"][:7]:
-        _count(workspace, after, (before, -1), (after, +1))
-        return
-    if before is not None:
-        _count(workspace, before, (before, -1))
-    _count(workspace, after, (after, +1))
-
-
-def _count(workspace: Workspace, of: Row, *windows: tuple[Row, int]) -> None:
-    """Adds windows to the sums of the month of one of them, or takes them out."""
-    month = of["day"][:7]
-    id = f"{of['slo']}/{month}"
-    known = workspace.get(tables.SloMonth, of["namespace"], id)
-    own = {"namespace": of["namespace"], "id": id, "slo": of["slo"], "month": month}
-    sums: dict[str, int] = dict.fromkeys(_SUMS, 0) if known is None else {name: known[name] for name in _SUMS}
-    for window, sign in windows:
-        if window["status"] in sums:
-            sums[window["status"]] += sign
-        for name in ("predicted", "good", "bad", "unsure"):
-            sums[name] += sign * window[name]
-    workspace.put(tables.SloMonth, own | sums)
 
 
 def _window_document(row: Mapping[str, Any], settled: Mapping[str, Any]) -> str:

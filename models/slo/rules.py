@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import Final, cast
 
 from sqlalchemy import select
@@ -16,6 +17,7 @@ from models.ledger.drafts import Draft
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.slo import tables
+from models.slo.revoked import not_revoked
 
 SLO_NOT_FOUND: Final = "no SLO of this name in this namespace; list them with GET /v1/slos"
 MAX_EXCLUSIONS: Final = 1_000
@@ -64,23 +66,24 @@ def check_expected(workspace: Workspace, entry: Entry) -> None:
 
 
 def load_settled(workspace: Workspace, drafts: Iterable[Draft]) -> None:
-    facts = [(draft.namespace, cast(kinds.WindowSettled, draft.fact)) for draft in drafts]
-    named = [(namespace, fact.window) for namespace, fact in facts]
+    facts = [(draft.namespace, cast(kinds.WindowsSettled, draft.fact)) for draft in drafts]
+    named = [(namespace, each.window) for namespace, fact in facts for each in fact.windows]
     workspace.load(tables.SloWindow, "id", named)
-    months = set()
-    for namespace, id in named:
-        row = workspace.get(tables.SloWindow, namespace, id)
-        if row is not None:
-            months.add((namespace, f"{row['slo']}/{row['day'][:7]}"))
+    workspace.afterwards(partial(_load_months, workspace, named))
+
+
+def _load_months(workspace: Workspace, windows: Iterable[tuple[str, str]]) -> None:
+    found = {(namespace, id): workspace.get(tables.SloWindow, namespace, id) for namespace, id in windows}
+    months = {(key[0], f"{row['slo']}/{row['day'][:7]}") for key, row in found.items() if row is not None}
     workspace.load(tables.SloMonth, "id", months)
 
 
 def check_settled(workspace: Workspace, entry: Entry) -> None:
-    """Raises Conflict unless it is the next revision of a window that is expected."""
-    fact = cast(kinds.WindowSettled, entry.fact)
-    row = workspace.get(tables.SloWindow, entry.namespace, fact.window)
-    if row is None or row["revision"] + 1 != fact.revision or row["version"] != fact.version:
-        raise Conflict(f"window {fact.window} was judged by another process, or is expected no longer")
+    """Raises Conflict unless each is the next revision of a window that is expected."""
+    for each in cast(kinds.WindowsSettled, entry.fact).windows:
+        row = workspace.get(tables.SloWindow, entry.namespace, each.window)
+        if row is None or row["revision"] + 1 != each.revision or row["version"] != each.version:
+            raise Conflict(f"window {each.window} was judged by another process, or is expected no longer")
 
 
 def load_exclusions(workspace: Workspace, drafts: Iterable[Draft]) -> None:
@@ -113,10 +116,15 @@ def check_exclusion(workspace: Workspace, entry: Entry) -> None:
 
 
 def _exclusions(workspace: Workspace, namespace: str, slo: str) -> list[Row]:
+    """Those in force: one that was taken back leaves its windows free for another."""
     columns = sql_table(tables.SloExclusion).columns
     query = (
         select(*(columns[name] for name in _NAMED))
-        .where(col(tables.SloExclusion.namespace) == namespace, col(tables.SloExclusion.slo) == slo)
+        .where(
+            col(tables.SloExclusion.namespace) == namespace,
+            col(tables.SloExclusion.slo) == slo,
+            not_revoked(namespace, col(tables.SloExclusion.record)),
+        )
         .limit(MAX_EXCLUSIONS + 1)
     )
     found: list[Row] = [dict(row) for row in workspace.connection.execute(query).mappings()]

@@ -79,7 +79,7 @@ class StoredWindow:
     expected_position: int
     document: str
 
-    @property
+    @cached_property
     def interval(self) -> Interval:
         """The data that it is about; of a window without any, the time that it lasts."""
         if self.interval_start is None or self.interval_end is None:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, case, func, select
 from sqlmodel import col
 
 from gates.slo.zones import opening, zone
+from models.among import among
 from models.bulk import sql_table
 from models.slo.tables import SloMonth, SloWindow
 
@@ -46,11 +47,12 @@ _STATUSES: Final = _NAMES[:1] + _NAMES[2:7]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """start ≤ deadline < end, and the zone in which the SLO's dates are meant."""
+    """start ≤ deadline < end, and the zone in which the SLO's dates are meant; None when it was another one once, so
+    that months of dates are none of the time."""
 
     start: datetime
     end: datetime
-    time_zone: str
+    time_zone: str | None
 
 
 def sums_over(connection: Connection, namespace: str, spans: Mapping[str, Span]) -> dict[str, Sums]:
@@ -69,6 +71,9 @@ def sums_over(connection: Connection, namespace: str, spans: Mapping[str, Span])
 def _over(
     connection: Connection, namespace: str, names: Sequence[str], span: Span
 ) -> Iterator[tuple[str, Sums]]:
+    if span.time_zone is None:
+        yield from _of_windows(connection, namespace, names, span.start, span.end)
+        return
     first, last = _next_month(span.start, span.time_zone), _month_begin(span.end, span.time_zone)
     if first >= last:
         yield from _of_windows(connection, namespace, names, span.start, span.end)
@@ -79,7 +84,7 @@ def _over(
         select(_MONTH["slo"], *(func.sum(_MONTH[name]) for name in _NAMES))
         .where(
             col(SloMonth.namespace) == namespace,
-            col(SloMonth.slo).in_(names),
+            among(col(SloMonth.slo), names),
             col(SloMonth.month) >= months[0],
             col(SloMonth.month) < months[1],
         )
@@ -103,7 +108,7 @@ def _of_windows(
         select(col(SloWindow.slo), *(counted[name] for name in _NAMES))
         .where(
             col(SloWindow.namespace) == namespace,
-            col(SloWindow.slo).in_(names),
+            among(col(SloWindow.slo), names),
             col(SloWindow.deadline_at) >= start,
             col(SloWindow.deadline_at) < end,
         )

@@ -125,16 +125,12 @@ class SloWindowRevision(Table, table=True):
     """One outcome of a window; the first one has revision 1."""
 
     __tablename__ = "slo_window_revision"
-    __table_args__ = (
-        Index(None, "window_id", "namespace", "revision"),
-        Index(None, "namespace", "slo", "position"),
-    )
+    __table_args__ = (Index(None, "namespace", "slo", "position"),)
 
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
-    record: str = Field(primary_key=True, sa_type=_DIGEST)
-    window_id: str = Field(sa_type=_WINDOW)
+    window_id: str = Field(primary_key=True, sa_type=_WINDOW)
+    revision: int = Field(primary_key=True, sa_type=Integer)
     slo: str = Field(sa_type=_NAME)
-    revision: int = Field(sa_type=Integer)
     status: str = Field(sa_type=String(16))
     predicted: int = Field(sa_type=Integer)
     restated: int = Field(sa_type=Integer)
@@ -142,6 +138,7 @@ class SloWindowRevision(Table, table=True):
     bad: int = Field(sa_type=BigInteger)
     unsure: int = Field(sa_type=BigInteger)
     recorded_at: datetime = Field(sa_type=UTCDateTime)
+    record: str = Field(sa_type=_DIGEST)
     position: int = Field(sa_type=BigInteger)
     document: str = Field(sa_type=Text)
 

@@ -1,13 +1,8 @@
-"""Which windows new records may change: evidence that came, late or not, was taken back, or was left out of count.
-
-The log is read on from where the last round ended, so that a round costs what came since then.
-"""
+"""Which windows new records may change: evidence that came, late or not, was taken back, or was left out of count."""
 
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
@@ -17,96 +12,19 @@ from gates.slo.definition import BOUND_BY_INTERVAL
 from gates.slo.schedules import Interval
 from models.contracts.tables import ContractCheck
 from models.gates.tables import GateDecision
-from models.ledger.tables import Record
-from models.lineage.tables import Artifact, Checkpoint, Evaluation, Revocation, RunLink
+from models.lineage.tables import Artifact, Checkpoint, Evaluation, RunLink
 from models.slo.chains import chains_of
 from models.slo.definitions import Published
 from models.slo.evidence_tables import SnapshotInterval
 from models.slo.projections import WITHDRAWN
 from models.slo.stored import StoredWindow, windows_where
 from models.slo.tables import SloExclusion, SloWindow
+from models.slo.touched import Touched
 
-RUN_KINDS: Final = frozenset({"run.registered", "run.event", "artifact", "checkpoint.saved"})
-KINDS: Final = (
-    *sorted(RUN_KINDS),
-    "checkpoint.verified",
-    "contract.checked",
-    "decision",
-    "evaluation.completed",
-    "model_version",
-    "revocation",
-    "slo.excluded",
-    "snapshot",
-)
 MAX_INTERVALS: Final = 200
 """That one statement asks for."""
 MAX_WINDOWS: Final = 20_000
 """That the records of one round may change; what follows is found by a later record or by time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Touched:
-    """A record that may be evidence."""
-
-    position: int
-    namespace: str
-    kind: str
-    subject: str
-    digest: str
-    recorded_at: datetime
-
-    @property
-    def run_id(self) -> str | None:
-        return self.subject[4:] if self.subject.startswith("run:") else None
-
-
-def read_touched(
-    connection: Connection, after: int, upto: int, limit: int, namespaces: Collection[str]
-) -> list[Touched]:
-    """Records behind a log position and up to another that may be evidence, in log order."""
-    query = (
-        select(
-            col(Record.position),
-            col(Record.namespace),
-            col(Record.kind),
-            col(Record.subject),
-            col(Record.digest),
-            col(Record.recorded_at),
-        )
-        .where(
-            col(Record.position) > after,
-            col(Record.position) <= upto,
-            col(Record.kind).in_(KINDS),
-            col(Record.namespace).in_(list(namespaces)),
-        )
-        .order_by(col(Record.position))
-        .limit(limit)
-    )
-    return [Touched(*row) for row in connection.execute(query)]
-
-
-def with_revoked(connection: Connection, namespace: str, touched: Sequence[Touched]) -> list[Touched]:
-    """The same, and what they took back."""
-    taken_back = [each.digest for each in touched if each.kind == "revocation"]
-    if not taken_back:
-        return list(touched)
-    query = (
-        select(
-            col(Record.position),
-            col(Record.namespace),
-            col(Record.kind),
-            col(Record.subject),
-            col(Record.digest),
-            col(Record.recorded_at),
-        )
-        .join(Revocation, col(Revocation.revoked) == col(Record.digest))
-        .where(
-            col(Revocation.namespace) == namespace,
-            col(Revocation.record).in_(taken_back),
-            col(Record.namespace) == namespace,
-        )
-    )
-    return [*touched, *(Touched(*row) for row in connection.execute(query))]
 
 
 def touched_windows(

@@ -26,13 +26,16 @@ def test_checkpoint_shows_who_saved_it_and_how_far_it_is_proven(service: Running
         return effective
 
     assert verify("restore_tested", "passed", "2026-05-02T12:00:00Z") == "restore_tested"
-    assert verify("checksummed", "failed", "2026-05-01T11:00:00Z") == "restore_tested"
+    # Before the saver's own word, which outweighs nothing that a worker found.
+    assert verify("checksummed", "failed", "2026-05-01T11:00:00Z") is None
+    assert verify("checksummed", "passed", "2026-05-02T13:00:00Z") == "restore_tested"
     assert verify("checksummed", "failed", "2026-05-03T12:00:00Z") is None
     assert verify("checksummed", "passed", "2026-05-04T12:00:00Z") == "restore_tested"
     known = get(recorder, path)
     assert [(row["outcome"], row["evidence_level"]) for row in known["verifications"]["items"]] == [
         ("passed", "trusted_runner"),
         ("failed", "trusted_runner"),
+        ("passed", "trusted_runner"),
         ("failed", "trusted_runner"),
         ("passed", "trusted_runner"),
     ]

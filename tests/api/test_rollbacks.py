@@ -156,6 +156,20 @@ def test_observation_is_told_apart_and_recorded_when_something_changed(scene: Pr
     assert scene.states() == ["observed"] * 4
 
 
+def test_same_observation_of_an_unchanged_target_is_recorded_once(scene: PromotionScene) -> None:
+    """Also when it says something else than the records, and is no reason to change them."""
+    prepare(scene)
+    first = scene.observe(version="9")
+    assert first.status_code == 201
+    size = log_size(scene.reader)
+    again = scene.observe(version="9")
+    assert (again.status_code, again.json()["record"]) == (200, first.json()["record"])
+    assert log_size(scene.reader) == size
+    assert scene.observe(version="8").status_code == 201
+    scene.promote("1", ("2", BETTER))
+    assert scene.observe(version="9").status_code == 201, "the target moved on since"
+
+
 def test_import_takes_no_promotions_place_and_a_reconciler_does(scene: PromotionScene) -> None:
     prepare(scene)
     assert scene.observe(version="1").status_code == 201

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -12,7 +13,7 @@ from models.work.tables import WorkerRoot
 from tests.support.bodies import digest_of, make_event
 from tests.support.calls import assert_refused, log_size, post
 from tests.support.contracts import complete, give_up
-from tests.support.databases import DatabaseUrls
+from tests.support.databases import sqlite_copy
 from tests.support.service import RunningService, running_service
 from tests.support.verifications import Scene, claimed, failed, make_scene, result_of
 
@@ -20,10 +21,10 @@ _namespaces = itertools.count(1)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+def shared(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     folder = tmp_path_factory.mktemp("verifications")
-    url = f"sqlite:///{folder / 'shipworthy.sqlite3'}"
-    with running_service(DatabaseUrls("sqlite", url, url), folder / "data") as running:
+    urls = sqlite_copy(sqlite_template, folder / "shipworthy.sqlite3")
+    with running_service(urls, folder / "data") as running:
         yield running
 
 

@@ -8,17 +8,13 @@ import pytest
 from models.database import Database
 from models.keys.key_files import KeyRing, ensure_key_files
 from models.ledger.opening import open_ledger
-from models.ledger.schema import upgrade
 from models.ledger.writer import Ledger
 from tests.support.databases import DatabaseUrls
-from tests.support.postgres import SERVICE_ROLE
+from tests.support.templates import migrated
 
 
 def _opened(urls: DatabaseUrls) -> Iterator[Database]:
-    owner = Database(urls.migration_url)
-    upgrade(owner, SERVICE_ROLE if urls.dialect == "postgresql" else None)
-    owner.dispose()
-    database = Database(urls.service_url)
+    database = migrated(urls)
     yield database
     database.dispose()
 

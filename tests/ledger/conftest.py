@@ -17,25 +17,18 @@ from models.ledger.findings import Report
 from models.ledger.fsck import fsck
 from models.ledger.head import HeadFile
 from models.ledger.opening import open_ledger
-from models.ledger.schema import LEDGER_TABLES, upgrade
+from models.ledger.schema import LEDGER_TABLES
 from models.ledger.writer import Ledger
 from tests.support.attempt_history import write_attempts
-from tests.support.databases import DatabaseUrls
+from tests.support.databases import DatabaseUrls, sqlite_copy
 from tests.support.gate_history import write_gates
 from tests.support.histories import History, write_history
 from tests.support.postgres import SERVICE_ROLE, PostgresServer
 from tests.support.promotion_history import write_promotions
 from tests.support.slo_history import write_slos
+from tests.support.templates import migrated
 
 _numbers = itertools.count(1)
-
-
-def migrated(urls: DatabaseUrls) -> Database:
-    """A database as the service sees it, its schema up to date."""
-    owner = Database(urls.migration_url)
-    upgrade(owner, SERVICE_ROLE if urls.dialect == "postgresql" else None)
-    owner.dispose()
-    return Database(urls.service_url)
 
 
 @pytest.fixture
@@ -110,7 +103,6 @@ def _opened(urls: DatabaseUrls, folder: Path) -> Iterator[Written]:
 
 def _write(urls: DatabaseUrls, folder: Path) -> None:
     """A history in a new database; keys and head file go to the folder."""
-    migrated(urls).dispose()
     create_key_files(folder / "keys")
     with _opened(urls, folder) as written:
         ledger = open_ledger(written.database, written.ring.log_key, written.head_file)
@@ -125,11 +117,10 @@ def _write(urls: DatabaseUrls, folder: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def sqlite_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sqlite_history(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with database, keys and head, for tests to copy."""
     folder = tmp_path_factory.mktemp("history")
-    url = f"sqlite:///{folder / 'shipworthy.sqlite3'}"
-    _write(DatabaseUrls("sqlite", url, url), folder)
+    _write(sqlite_copy(sqlite_template, folder / "shipworthy.sqlite3"), folder)
     return folder
 
 

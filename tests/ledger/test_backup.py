@@ -17,9 +17,10 @@ from models.ledger.head import HeadFile
 from models.ledger.opening import open_ledger
 from models.ledger.restore import restore
 from shipworthy.formats.digests import sha256_digest
-from tests.ledger.conftest import Written, migrated
+from tests.ledger.conftest import Written
 from tests.support.databases import DatabaseUrls
 from tests.support.histories import run_id
+from tests.support.templates import migrated
 
 CONTENT = b"a manifest of files"
 DIGEST = sha256_digest(CONTENT)

@@ -17,9 +17,10 @@ from models.ledger.head import HeadFile
 from models.ledger.opening import open_ledger
 from models.ledger.restore import restore
 from models.ledger.restore_log import accept_restore
-from tests.ledger.conftest import Written, migrated
+from tests.ledger.conftest import Written
 from tests.support.databases import DatabaseUrls
 from tests.support.histories import History
+from tests.support.templates import migrated
 
 
 def _go_on(written: Written, database: Database | None = None) -> int:
@@ -93,12 +94,12 @@ def test_second_loss_after_an_accepted_one_is_accepted_too(set_back: Written, tm
 
 
 def test_another_history_under_the_same_key_is_refused_and_can_be_accepted(
-    written: Written, sqlite_urls: DatabaseUrls
+    written_sqlite: Written, sqlite_urls: DatabaseUrls
 ) -> None:
-    """As many records as the lost log or more, but not those."""
-    database = migrated(sqlite_urls)
+    """More records than the lost log, but not those."""
+    written, database = written_sqlite, migrated(sqlite_urls)
     other = open_ledger(database, written.ring.log_key, None)
-    for number in range(600):
+    for number in range(int(written.head_file.path.read_text().split("\n")[1]) + 1):
         create_key(other, written.ring, namespace=f"n{number}", roles=["reader"], actor=SYSTEM)
     other.close()
     with pytest.raises(StartRefused, match="are not those of the head kept outside"):
@@ -109,9 +110,9 @@ def test_another_history_under_the_same_key_is_refused_and_can_be_accepted(
 
 
 def test_empty_database_can_go_on_after_everything_was_lost(
-    written: Written, sqlite_urls: DatabaseUrls
+    written_sqlite: Written, sqlite_urls: DatabaseUrls
 ) -> None:
-    database = migrated(sqlite_urls)
+    written, database = written_sqlite, migrated(sqlite_urls)
     with pytest.raises(StartRefused, match="the log has 0 records"):
         open_ledger(database, written.ring.log_key, written.head_file)
     assert accept_restore(database, written.ring.log_key, written.head_file, "no backup").kept == 0

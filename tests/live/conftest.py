@@ -14,6 +14,7 @@ _SHARED: Final = {
     "test_decisions.py": "browser",
     "test_checks.py": "crew",
     "test_ends.py": "crew",
+    "test_verifications.py": "crew",
     "test_mlflow_guard.py": "mlflow",
     "test_mlflow_races.py": "mlflow",
 }
@@ -21,6 +22,8 @@ _SHARED: Final = {
 tests may share what they made."""
 _EACH_ALONE: Final = frozenset({"test_endurance.py", "test_schemathesis.py", "test_durability.py"})
 """Files of long tests that share nothing."""
+_LAST_OF_ITS_GROUP: Final = "test_ends.py"
+"""Its last test kills one of the crew."""
 _LONGEST_FIRST: Final = (
     "mlflow",
     "crew",
@@ -29,6 +32,8 @@ _LONGEST_FIRST: Final = (
     "test_demo.py",
     "test_embedded.py",
     "test_no_request_makes_the_server_fail_and_answers_are_as_described",
+    "test_telemetry.py",
+    "test_made_up_batches.py",
     "test_killed_server_loses_no_acknowledged_record",
     "test_cuts_after_the_commit_record_everything_once",
     "test_five_hundred_runs_leave_nothing_behind",
@@ -56,12 +61,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """For `--no-loadscope-reorder`. Tests of a group keep their order."""
+    """For `--no-loadscope-reorder`. Tests of a group keep their order, but for the one that is its last."""
 
-    def place(item: pytest.Item) -> int:
+    def place(item: pytest.Item) -> tuple[int, bool]:
         if not item.path.is_relative_to(_HERE):
-            return -1
+            return -1, False
         group = _group(item.nodeid).partition("[")[0]
-        return _LONGEST_FIRST.index(group) if group in _LONGEST_FIRST else len(_LONGEST_FIRST)
+        order = _LONGEST_FIRST.index(group) if group in _LONGEST_FIRST else len(_LONGEST_FIRST)
+        return order, item.path.name == _LAST_OF_ITS_GROUP
 
     items.sort(key=place)

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from shipworthy.errors import NotDelivered
-from shipworthy.mlflow.gate import FRESH_SECONDS, RETRY_SECONDS, Gate, Grant
+from shipworthy.mlflow.gate import FRESH_SECONDS, RETRY_SECONDS, Gate
 from shipworthy.mlflow.protections import UNKNOWN, parse_protections
 from shipworthy.mlflow.settings import GuardSettings
 from shipworthy.values import Body, Json
@@ -24,7 +24,7 @@ PROTECTIONS = (
 
 
 def make_gate(url: str, token: str = "sw_key", clock: Iterator[float] | None = None) -> Gate:
-    ticks = clock or count(0.0, 0.0)
+    ticks = clock or count(0.0, 0.4)
     return Gate(GuardSettings(url, token, "default"), lambda: next(ticks))
 
 
@@ -41,28 +41,28 @@ def asked(**changes: Json) -> Body:
     return {"registry": "default", **make_move()} | changes
 
 
-def granting(**changes: Json) -> bytes:
+def recording(**changes: Json) -> bytes:
     question = asked()
     names = ("registry", "model", "version", "target", "artifact", "incumbent")
     binds: Body = {name: question[name] for name in names} | {"policy_digest": None}
-    grant: Body = {"id": "sha256:1", "expires_at": "…", "action": "promote", "binds": binds}
+    promotion: Body = {"record": "sha256:1", "action": "promote", "binds": binds}
     judged: Body = {
         "allowed": True,
-        "grant": grant,
-        "sentence": "It passed.",
+        "promotions": [promotion],
+        "sentence": "Recorded.",
         "who": [],
         "link": "/decisions/1",
     }
     for path, value in changes.items():
         *folders, name = path.split("__")
-        inner = judged
-        for folder in folders:
+        inner = judged if not folders or folders[0] != "promotion" else promotion
+        for folder in folders[1:]:
             inner = inner[folder]  # type: ignore[assignment]
         inner[name] = value
     return answer("200 OK", json.dumps(judged))
 
 
-def test_real_service_grants_once_and_the_guard_confirms(sqlite_service: RunningService) -> None:
+def test_real_service_records_what_the_registry_is_about_to_commit(sqlite_service: RunningService) -> None:
     scene = PromotionScene(sqlite_service)
     scene.ready()
     scene.decided()
@@ -74,22 +74,13 @@ def test_real_service_grants_once_and_the_guard_confirms(sqlite_service: Running
     assert protections.targets == {TO, "Production"}
     assert protections.released == ()
 
-    refused = gate.check(asked(artifact="sha256:" + "9" * 64))
-    assert refused.grant is None
+    refused = gate.move([asked(artifact="sha256:" + "9" * 64)])
+    assert not refused.allowed
     assert refused.who
     assert str(refused.link).startswith(f"{sqlite_service.url}/decisions")
-    allowed = gate.check(asked())
-    assert allowed.grant is not None
-    gate.confirm(allowed.grant, "1")
-    gate.confirm(allowed.grant, "1")
+    assert gate.move([asked()]).allowed
     assert scene.holds() is not None
-
-    again = gate.check(asked(version="2", incumbent={"version": "1", "artifact": asked()["artifact"]}))
-    assert again.grant is not None
-    gate.give_back(again.grant, "2", "the version is gone")
-    assert scene.states() == ["refused", "promoted", "failed"]
-    with pytest.raises(NotDelivered):
-        gate.confirm(again.grant, "2")
+    assert scene.states() == ["refused", "promoted"]
     gate.close()
 
 
@@ -109,46 +100,53 @@ def test_released_versions_are_in_the_list(sqlite_service: RunningService) -> No
     )
 
 
-def test_grant_for_what_was_asked_is_taken_with_an_absolute_link() -> None:
-    with gate_before(granting()) as gate:
-        verdict = gate.check(asked())
-        assert verdict.grant is not None
+def test_record_of_what_was_asked_is_taken_with_an_absolute_link() -> None:
+    with gate_before(recording()) as gate:
+        verdict = gate.move([asked()])
+        assert verdict.allowed
         assert str(verdict.link).endswith("/decisions/1")
         assert str(verdict.link).startswith("http://127.0.0.1:")
-    with gate_before(granting(grant__action="rollback")) as gate:
-        assert gate.check(asked()).grant is not None
+    with gate_before(recording(promotion__action="rollback")) as gate:
+        assert gate.move([asked()]).allowed
 
 
 @pytest.mark.parametrize("allowed", [False, None, "true", 1, [True], {}])
 def test_only_a_literal_true_allows(allowed: Json) -> None:
-    with gate_before(granting(allowed=allowed)) as gate:
-        assert gate.check(asked()).grant is None
+    with gate_before(recording(allowed=allowed)) as gate:
+        assert not gate.move([asked()]).allowed
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"grant": None},
-        {"grant__id": None},
-        {"grant__binds": {}},
-        {"grant__binds__registry": "other"},
-        {"grant__binds__model": "other"},
-        {"grant__binds__version": "2"},
-        {"grant__binds__version": 1},
-        {"grant__binds__target": "canary"},
-        {"grant__binds__artifact": "sha256:" + "0" * 64},
-        {"grant__binds__artifact": None},
-        {"grant__binds__incumbent": {"version": "7", "artifact": None}},
-        {"grant__action": "demote"},
-        {"grant__action": "register"},
-        {"grant__action": None},
+        {"promotions": None},
+        {"promotions": []},
+        {"promotions": ["sha256:1"]},
+        {"promotion__record": None},
+        {"promotion__binds": {}},
+        {"promotion__binds__registry": "other"},
+        {"promotion__binds__model": "other"},
+        {"promotion__binds__version": "2"},
+        {"promotion__binds__version": 1},
+        {"promotion__binds__target": "canary"},
+        {"promotion__binds__artifact": "sha256:" + "0" * 64},
+        {"promotion__binds__artifact": None},
+        {"promotion__binds__incumbent": {"version": "7", "artifact": None}},
+        {"promotion__action": "demote"},
+        {"promotion__action": "register"},
+        {"promotion__action": None},
         {"sentence": None},
     ],
     ids=str,
 )
-def test_grant_for_something_else_is_no_grant(changes: dict[str, Json]) -> None:
-    with gate_before(granting(**changes)) as gate, pytest.raises(ValueError, match="the service"):
-        gate.check(asked())
+def test_record_of_something_else_allows_nothing(changes: dict[str, Json]) -> None:
+    with gate_before(recording(**changes)) as gate, pytest.raises(ValueError, match="the service"):
+        gate.move([asked()])
+
+
+def test_one_record_for_two_moves_allows_neither() -> None:
+    with gate_before(recording()) as gate, pytest.raises(ValueError, match="the service"):
+        gate.move([asked(), asked(target="canary")])
 
 
 @pytest.mark.parametrize(
@@ -165,18 +163,38 @@ def test_grant_for_something_else_is_no_grant(changes: dict[str, Json]) -> None:
 )
 def test_strange_answer_allows_nothing(reply: bytes) -> None:
     with gate_before(reply) as gate, pytest.raises((NotDelivered, ValueError)):
-        gate.check(asked())
+        gate.move([asked()])
 
 
-def test_confirmation_is_said_again_when_the_answer_was_lost() -> None:
-    with gate_before(b"", b"", answer("201 Created", "{}")) as gate:
-        gate.confirm(Grant("sha256:1"), "1")
+def test_same_words_are_said_again_when_the_answer_was_lost() -> None:
+    with gate_before(b"", b"", recording()) as gate:
+        assert gate.move([asked()]).allowed
 
 
-def test_confirmation_that_was_refused_is_not_tried_again() -> None:
-    void = answer("409 Conflict", '{"detail": "the grant is void"}')
-    with gate_before(void, answer("201 Created")) as gate, pytest.raises(NotDelivered, match="is void"):
-        gate.confirm(Grant("sha256:1"), "1")
+def test_what_the_service_does_not_take_is_not_said_again() -> None:
+    void = answer("409 Conflict", '{"detail": "said before in other words"}')
+    with gate_before(void, recording()) as gate, pytest.raises(NotDelivered, match="other words"):
+        gate.move([asked()])
+
+
+def test_service_that_was_silent_a_moment_ago_is_not_waited_for() -> None:
+    """Rows of the registry are locked meanwhile."""
+    now = 0.0
+    told: list[int] = []
+
+    def reply(number: int) -> bytes:
+        told.append(number)
+        return answer("500 Internal Server Error") if number == 1 else recording()
+
+    with answering(reply) as port:
+        gate = Gate(GuardSettings(f"http://127.0.0.1:{port}", "sw_key", "default"), lambda: now)
+        gate.protections()
+        with pytest.raises(NotDelivered, match="500"):
+            gate.move([asked()])
+        assert told == [1]
+        now += RETRY_SECONDS
+        assert gate.move([asked()]).allowed
+        gate.close()
 
 
 def test_protections_are_kept_for_a_second_and_outlive_the_service() -> None:

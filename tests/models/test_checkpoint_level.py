@@ -55,6 +55,15 @@ def test_later_check_overrules_a_failure_and_an_equal_time_does_not() -> None:
     assert effective_level([verdict("loaded", "passed", 1), failed]) is None
 
 
+def test_a_failure_is_outweighed_by_evidence_that_is_as_strong_and_by_no_weaker() -> None:
+    failed = replace(verdict("loaded", "failed", 1), evidence_level="trusted_runner")
+    own_word, worker = verdict("loaded", "passed", 3), replace(failed, passed=True, checked_at=MORNING)
+    assert effective_level([worker, failed, own_word]) is None
+    later = replace(worker, checked_at=MORNING + timedelta(hours=2))
+    assert effective_level([failed, later]) is CheckpointLevel.LOADED
+    assert latest_verdicts([failed, own_word])[CheckpointLevel.LOADED] == failed
+
+
 def test_nothing_known_is_no_level() -> None:
     assert effective_level([]) is None
 

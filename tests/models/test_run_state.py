@@ -7,12 +7,12 @@ import pytest
 from models.bulk import insert_rows
 from models.database import Database
 from models.kinds.runs import RunState
-from models.ledger.schema import upgrade
 from models.lineage.run_queries import RunFilter, list_runs
 from models.lineage.run_state import PRESENT_STATES, present_state
 from models.lineage.tables import Run, RunProgress
 from tests.support.databases import DatabaseUrls
 from tests.support.facts import run_id
+from tests.support.templates import migrated
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, 123456, tzinfo=UTC)
 INSTANT = timedelta(microseconds=1)
@@ -72,11 +72,7 @@ def test_filter_by_state_agrees_with_the_state_shown(database_urls: DatabaseUrls
 
 
 def filled(urls: DatabaseUrls, runs: list[dict[str, object]], progress: list[dict[str, object]]) -> Database:
-    if urls.dialect == "sqlite":
-        owner = Database(urls.migration_url)
-        upgrade(owner)
-        owner.dispose()
-    database = Database(urls.service_url)
+    database = migrated(urls)
     with database.connection() as connection:
         insert_rows(connection, Run, runs)
         insert_rows(connection, RunProgress, progress)

@@ -12,7 +12,6 @@ from sqlalchemy import insert, text
 from models.contracts import queries
 from models.database import Database
 from models.errors import WorkLeaseLost
-from models.ledger.schema import upgrade
 from models.work.leases import Claimed, claim_work, give_back, lease_digest, renew_work
 from models.work.queue import add_work, get_work, list_work, may_claim
 from models.work.states import LEASE_SECONDS, MAX_ATTEMPTS, RETRY_SECONDS, WorkState
@@ -20,6 +19,7 @@ from models.work.tables import Work
 from tests.models.test_page_cost import statements_of
 from tests.support.bodies import digest_of
 from tests.support.databases import DatabaseUrls
+from tests.support.templates import migrated
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 KINDS, ROOTS = ["contract_check"], ["lake"]
@@ -31,9 +31,7 @@ def after(seconds: float) -> datetime:
 
 @pytest.fixture
 def database(database_urls: DatabaseUrls) -> Iterator[Database]:
-    if database_urls.dialect == "sqlite":
-        upgrade(Database(database_urls.migration_url))
-    database = Database(database_urls.service_url)
+    database = migrated(database_urls)
     yield database
     database.dispose()
 

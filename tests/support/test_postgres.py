@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from tests.support.databases import DatabaseUrls
-from tests.support.postgres import OWNER_ROLE, SERVICE_ROLE, PostgresServer
+from tests.support.postgres import NAMED_BINARIES, OWNER_ROLE, SERVICE_ROLE, PostgresServer
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,7 +56,7 @@ def test_server_writes_to_disk_before_it_confirms() -> None:
     finally:
         server.stop()
     assert answers[:2] == ["on", "on"]
-    assert answers[2].startswith("18.")
+    assert NAMED_BINARIES or answers[2].startswith("18.")
 
 
 def test_service_is_neither_superuser_nor_owner(postgresql_urls: DatabaseUrls) -> None:

@@ -4,15 +4,20 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import text
 
+from api.ticks.appending import append_outcomes
 from api.ticks.settling import LASTS, LEASE, WindowTick
+from models.fields import instant_text
 from models.ledger.writer import Ledger
 from models.slo.leases import acquire, lease_state
+from tests.support.bodies import digest_of
 from tests.support.calls import log_size
 from tests.support.service import RunningService
-from tests.support.slos import PAST, SloScene, make_slo
+from tests.support.slos import NAME, PAST, SloScene, make_slo
 
 
 @pytest.fixture
@@ -91,3 +96,74 @@ def test_a_round_that_was_broken_off_is_gone_on_with(scene: SloScene) -> None:
     assert scene.judged() == 2, "records that were looked at before change nothing"
     with database.read() as session:
         assert lease_state(session.connection(), LEASE).cursor > reached
+
+
+def test_a_process_that_was_faster_with_one_window_keeps_no_other_outcome_back(scene: SloScene) -> None:
+    assert scene.judged() == PAST
+    ledger = scene.service.services.ledger
+    outcomes = [("team-a", _made_good(scene, number)) for number in range(3)]
+    assert append_outcomes(ledger, outcomes[1:2]) == 1
+    assert append_outcomes(ledger, outcomes) == 2
+    assert [scene.window(number)["revision"] for number in range(4)] == [2, 2, 2, 1]
+    assert len(scene.window(1)["revisions"]) == 2
+
+
+def test_outcomes_that_name_more_evidence_than_a_record_holds_are_recorded_in_several(
+    scene: SloScene,
+) -> None:
+    scene.published(
+        make_slo("many", **(scene.past | {"starts": (scene.day - timedelta(days=50)).date().isoformat()})),
+        "many",
+    )
+    scene.judged()
+    evidence = [digest_of(str(number)) for number in range(100)]
+    outcomes = [
+        ("team-a", _made_good(scene, number, "many") | {"evidence": evidence}) for number in range(-50, 0)
+    ]
+    assert append_outcomes(scene.service.services.ledger, outcomes) == 50
+    assert scene.window(-50, "many")["evidence"] == evidence
+
+
+def test_a_round_that_comes_upon_no_new_window_records_nothing(service: RunningService) -> None:
+    scene, now = SloScene(service), datetime.now(UTC)
+    scene.published(make_slo(rolling="7d"))
+    scene.judged(now)
+    written = _expected(scene)
+    for hours in (1, 24, 6 * 24):
+        scene.judged(now + timedelta(hours=hours))
+    assert _expected(scene) == written
+    scene.judged(now + timedelta(days=8))
+    assert _expected(scene) == written + 1
+
+
+def test_a_window_that_was_foretold_and_is_expected_anew_counts_its_revisions_on(scene: SloScene) -> None:
+    scene.judged()
+    scene.run(PAST + 1, "failed")
+    assert scene.judged() == 1
+    assert scene.window(PAST + 1)["predicted"] is True
+    scene.published(make_slo(target=0.95, **scene.past))
+    scene.judged()
+    scene.judged(scene.at(PAST + 2))
+    missed = scene.window(PAST + 1)
+    assert (missed["version"], missed["status"], missed["reason"]) == (2, "breached", "failed")
+    revisions = [each["revision"] for each in missed["revisions"]]
+    assert revisions == list(range(1, missed["revision"] + 1))
+
+
+def _made_good(scene: SloScene, number: int, name: str = NAME) -> dict[str, Any]:
+    return {
+        "slo": name,
+        "version": 1,
+        "window": f"{name}/{scene.at(number):%Y-%m-%dT%H:%M}+00:00",
+        "revision": 2,
+        "status": "met",
+        "cause": "late_evidence",
+        "judged_at": instant_text(datetime.now(UTC)),
+    }
+
+
+def _expected(scene: SloScene) -> int:
+    """Records of expected windows."""
+    with scene.service.services.database.read() as session:
+        query = text("SELECT count(*) FROM record WHERE kind = 'windows.expected'")
+        return int(session.connection().execute(query).scalar_one())

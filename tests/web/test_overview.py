@@ -130,6 +130,18 @@ def test_a_clockwork_that_stands_still_is_one_thing(sqlite_scene: SloScene) -> N
     assert "2 promises are not judged any more" in said
 
 
+def test_a_clockwork_that_stands_still_is_told_before_anything_of_the_period_was_judged(
+    sqlite_scene: SloScene,
+) -> None:
+    """As after the first of a month: what was judged is of the month before."""
+    sqlite_scene.published(make_slo())
+    sqlite_scene.judged(datetime.now(UTC) - timedelta(minutes=5))
+    (entry,) = sqlite_scene.report()["slos"]
+    assert (entry["status"], entry["counts"]["breached"]) == ("no_data", 0)
+    assert "look at the service" in entry["sentence"]
+    assert "1 promise is not judged any more" in text_of(signed_in(sqlite_scene).get("/").text)
+
+
 def test_hostile_names_are_text_and_other_tenants_see_none(sqlite_scene: SloScene) -> None:
     job = {"namespace": "team-a", "name": HOSTILE[0]}
     sqlite_scene.record("/v1/runs", make_lost(job=job, team=HOSTILE[1]))

@@ -19,7 +19,7 @@ from shipworthy.formats.manifest import hash_tree, manifest_digest
 from tests.client.cli.conftest import Done, Shipworthy, connect
 from tests.support.bodies import Body, make_checkpoint, make_start, make_verification
 from tests.support.calls import log_size, post
-from tests.support.databases import DatabaseUrls
+from tests.support.databases import sqlite_copy
 from tests.support.service import RunningService, running_service
 from tests.support.workers import has_ended
 
@@ -48,10 +48,10 @@ class Saved:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+def shared(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     folder = tmp_path_factory.mktemp("checkpoints")
-    url = f"sqlite:///{folder / 'shipworthy.sqlite3'}"
-    with running_service(DatabaseUrls("sqlite", url, url), folder / "data") as running:
+    urls = sqlite_copy(sqlite_template, folder / "shipworthy.sqlite3")
+    with running_service(urls, folder / "data") as running:
         yield running
 
 

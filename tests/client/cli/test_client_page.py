@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shipworthy.cli.exits import Exit
-from tests.client.cli.conftest import spawn
+from tests.client.cli.conftest import Shipworthy, spawn
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/client.md").read_text(encoding="utf-8")
@@ -20,6 +20,26 @@ def test_every_command_has_a_row() -> None:
     listed = re.findall(r"^  ([a-z]+)  ", spawn("--help").out, flags=re.MULTILINE)
     assert len(listed) == 22
     assert [name for name in listed if not re.search(rf"^\|.*`shipworthy {name}\b", PAGE, re.MULTILINE)] == []
+
+
+def test_every_listed_command_is_there(shipworthy: Shipworthy) -> None:
+    listed = re.findall(r"^  ([a-z]+)  ", shipworthy("--help").out, flags=re.MULTILINE)
+    assert len(listed) == 22
+    for name in listed:
+        told = shipworthy(name, "--help")
+        assert (told.code, f"shipworthy {name} " in told.out) == (0, True), told
+
+
+def test_help_lists_commands_without_importing_what_they_need() -> None:
+    program = (
+        "import sys; from shipworthy.cli.main import app\n"
+        "try: app()\n"
+        "finally: print(sorted({'httpx', 'pydantic', 'shipworthy.cli.gate'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--help"], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_every_exit_code_has_a_row() -> None:

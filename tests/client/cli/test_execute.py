@@ -53,6 +53,21 @@ def test_data_and_artifacts_are_recorded_by_digest(sqlite_recorder: httpx.Client
     assert run["state"] == "completed"
 
 
+def test_the_time_of_its_data_is_recorded_once_for_exec_and_the_program_in_it(
+    sqlite_recorder: httpx.Client,
+) -> None:
+    another = "2020-01-01T00:00:00Z/2020-01-02T00:00:00Z"
+    program = f"import shipworthy\nwith shipworthy.run('a/b', data_interval='{another}'): pass"
+    own = ["--", sys.executable, "-c", program]
+    interval = "2026-11-29T00:00:00Z/2026-11-30T00:00:00Z"
+    assert spawn("exec", "--data-interval", interval, *own).code == 0
+    run = only_run(sqlite_recorder)
+    assert run["identity"]["data_interval"]["end"] == "2026-11-30T00:00:00.000Z"
+    assert run["conflicts"] == []
+    wrong = spawn("exec", "--data-interval", "yesterday", *own)
+    assert (wrong.code, "START/END" in wrong.err) == (2, True)
+
+
 def test_a_signal_that_ends_the_program_ends_exec_the_same_way(sqlite_recorder: httpx.Client) -> None:
     done = spawn("exec", "--", "sh", "-c", "kill -SEGV $$")
     assert done.code == -signal.SIGSEGV

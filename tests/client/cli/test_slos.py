@@ -41,6 +41,19 @@ def test_each_problem_is_told_with_file_line_and_remedy(shipworthy: Shipworthy) 
     assert [each["severity"] for each in found["problems"]] == ["error", "error"]
 
 
+def test_a_definition_is_published_and_a_wrong_one_is_told_as_lint_tells_it(shipworthy: Shipworthy) -> None:
+    Path("slo.json").write_bytes(make_slo())
+    told = shipworthy("slo", "publish", NAME, "slo.json")
+    assert told.code == 0
+    assert told.out.startswith(f"{NAME} version 1  sha256:")
+    assert "the next deadlines are" in told.err
+    elsewhere = shipworthy("slo", "publish", "another", "slo.json")
+    assert (elsewhere.code, "the URL says another" in elsewhere.err) == (1, True)
+    Path("slo.json").write_bytes(make_slo(target=1.0))
+    refused = shipworthy("slo", "publish", NAME, "slo.json")
+    assert (refused.code, "kind: Invariant" in refused.err) == (1, True)
+
+
 def test_a_file_that_is_not_there_is_wrong_use(shipworthy: Shipworthy) -> None:
     told = shipworthy("slo", "lint", "missing.yaml")
     assert told.code == 2

@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from shipworthy.importing.mlflow.outcomes import Imported
 from shipworthy.importing.mlflow.reading import Reading
 from shipworthy.query.client import ShipworthyClient
 from shipworthy.registries.mlflow_server import MlflowAway, MlflowServer
-from tests.support.databases import DatabaseUrls
+from tests.support.databases import sqlite_copy
 from tests.support.mlflow_answers import IDS, RecordedMlflow, recorded_mlflow
 from tests.support.service import RunningService, running_service
 
@@ -22,11 +23,11 @@ WEIGHTS = b"weights" * 1000
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+def service(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """One for the module: each test has a namespace of its own."""
     folder = tmp_path_factory.mktemp("service")
-    url = f"sqlite:///{folder / 'shipworthy.sqlite3'}"
-    with running_service(DatabaseUrls("sqlite", url, url), folder / "data") as running:
+    urls = sqlite_copy(sqlite_template, folder / "shipworthy.sqlite3")
+    with running_service(urls, folder / "data") as running:
         yield running
 
 

@@ -89,3 +89,15 @@ def test_an_exclusion_of_the_past_excludes_nothing() -> None:
         exclusions="[{id: a, from: 2026-11-01T00:00:00Z, to: 2026-11-02T00:00:00Z, reason: r}]",
     )
     assert "an approver can exclude what is past" in warning.message
+
+
+def test_what_would_flatter_or_never_end_is_told() -> None:
+    (silent,) = told("warning", maxMisses="1", onMissing="exclude")
+    assert "stops the heartbeats of ingest" in silent.message
+    (patient,) = told("warning", maxMisses="1", grace="P1D")
+    assert patient.pointer.endswith("/grace")
+    every_five = '{schedule: cron, cron: "*/5 * * * *", timeZone: Etc/UTC, within: PT5M}'
+    ten_years = "[{duration: 10Y, calendar: {startTime: 2026-01-01 00:00:00, timeZone: Etc/UTC}}]"
+    (endless,) = told("error", expect=every_five, timeWindow=ten_years)
+    assert "more than 30,000 windows a 10 calendar years" in endless.message
+    assert told("error", expect=every_five) == []

@@ -60,7 +60,8 @@ timely = st.builds(
         f"sha256:{number:064x}",
         run_id="good",
     ),
-    st.integers(0, 600),
+    # The window opens 570 minutes before: what is older than its data is no success.
+    st.integers(0, 570),
     st.integers(0, 9000),
     st.integers(10**6, 10**7),
 )
@@ -80,6 +81,21 @@ def test_more_good_evidence_never_worsens_a_window(
     assert RANK[after.status] <= RANK[before.status]
     if more.recorded_at <= now:
         assert after.status in ("met", "met_in_grace")
+
+
+@settings(max_examples=100, deadline=None)
+@given(definitions, evidence, st.integers(1, 5000), lives, instants)
+def test_a_success_from_before_the_windows_data_changes_no_status(
+    definition: Definition,
+    known: list[EvidenceItem],
+    early: int,
+    life: HeartbeatCoverage | None,
+    now: datetime,
+) -> None:
+    at = WINDOW.data_interval.end - MINUTE * early
+    before = judge(WINDOW, definition, known, life, (), now)
+    after = judge(WINDOW, definition, [*known, EvidenceItem(at, at, True, "sha256:early")], life, (), now)
+    assert (after.status, after.reason, after.predicted) == (before.status, before.reason, before.predicted)
 
 
 @settings(max_examples=100, deadline=None)

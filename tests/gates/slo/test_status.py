@@ -42,6 +42,10 @@ def found(
         (Counts(good=17, unknown=3), True, None, "unknown"),
         (Counts(good=17, unknown=3), False, None, "unknown"),
         (Counts(good=17, unknown=1, bad=2), True, None, "breached"),
+        # What is pending after the end may be missed yet, as within a long grace time.
+        (Counts(good=38, pending=2), True, None, "met"),
+        (Counts(good=37, pending=2), True, None, "on_track"),
+        (Counts(good=20, pending=1), True, 0, "on_track"),
         # At 95 % one miss of 21 windows is allowed by the ratio, and by the count.
         (Counts(good=20, bad=1), True, 1, "met"),
         (Counts(good=38, bad=2), True, 1, "breached"),
@@ -62,6 +66,11 @@ def test_what_was_not_evaluated_lately_has_no_data() -> None:
     told = found(Counts(good=20), closed=True, evaluated=False)
     assert told.state == "no_data"
     assert "not evaluated lately" in told.sentence
+    nothing = found(Counts(pending=3), evaluated=False)
+    assert (
+        "no window was judged in this period yet; 3 still pending; not evaluated lately" in nothing.sentence
+    )
+    assert "lately" not in found(Counts(pending=3)).sentence
 
 
 def test_bounds_and_coverage_are_exact() -> None:

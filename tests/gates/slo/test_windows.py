@@ -117,6 +117,18 @@ def test_a_success_above_the_limit_or_without_a_measure_is_none() -> None:
         assert said(outcome(item(DEADLINE, measured=measured), definition=definition)) == expected
 
 
+def test_a_success_from_before_its_data_was_complete_is_named_and_counts_for_nothing() -> None:
+    complete = WINDOW.data_interval.end
+    early = item(complete - MINUTE)
+    assert said(outcome(early, now=JUDGED, definition=BREACH)) == ("breached", "never", "before_its_data")
+    assert said(outcome(early, now=JUDGED)) == ("unknown", None, "before_its_data")
+    assert outcome(early, now=JUDGED).run_ids == ("run",)
+    assert outcome(early, now=JUDGED - MINUTE).status == "pending"
+    assert said(outcome(item(complete), now=JUDGED)) == ("met", None, None)
+    failed = item(complete + MINUTE, good=False, final=True)
+    assert said(outcome(early, failed, now=JUDGED)) == ("breached", "failed", None)
+
+
 def test_what_is_excluded_counts_neither_way() -> None:
     outage = Exclusion(
         "outage", "power", SETTLED, DEADLINE - MINUTE, DEADLINE, approver="joan", retroactive=True

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 from sqlalchemy import make_url
 
+from tests.live.mlflow.candidates import Candidate, make_candidates
 from tests.live.mlflow.driver_process import Driver, driving
 from tests.live.mlflow.exhibits import ALIAS, STAGE, Exhibit, digest_of_files, prepare, release
 from tests.live.mlflow.holdings import Judge, judging
@@ -127,6 +128,19 @@ def fleet(
             yield Fleet(starting, stopping)
         finally:
             starters.shutdown(cancel_futures=True)
+
+
+@pytest.fixture(scope="package")
+def raced(fleet: Fleet) -> Registry:
+    """On PostgreSQL under uvicorn: nothing but the guard makes one move wait for another."""
+    return fleet[GUARDED[1]]
+
+
+@pytest.fixture(scope="package")
+def candidates(
+    raced: Registry, scene: ReleaseScene, tmp_path_factory: pytest.TempPathFactory
+) -> list[Candidate]:
+    return make_candidates(raced, scene, lambda: tmp_path_factory.mktemp("candidate"))
 
 
 @pytest.fixture(scope="package")

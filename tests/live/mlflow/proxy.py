@@ -8,8 +8,7 @@ from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
-CHECK: Final = "/v1/promotions:check"
-CONFIRM: Final = "/v1/promotions"
+MOVE: Final = "/v1/promotions:move"
 _HOP_BY_HOP: Final = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
 
 

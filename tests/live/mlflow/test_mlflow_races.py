@@ -1,80 +1,22 @@
-"""Promotions that race a revocation, one another, and the end of the service."""
+"""Promotions that race a revocation, one another, and whoever writes to their files."""
 
 import random
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-import pytest
-
-from benchmarks.support.processes import Server, start_shipworthy
-from shipworthy.formats.manifest import hash_tree, manifest_digest
-from tests.live.mlflow.calls import API, PROXY, Answer, send, send_json, upload
-from tests.live.mlflow.conftest import GUARDED, Fleet, Registry
-from tests.live.mlflow.exhibits import ALIAS, new_run, new_version
-from tests.live.mlflow.proxy import CHECK, CONFIRM, Cut, Hook, Proxy
+from tests.live.mlflow.calls import API, PROXY, Answer, send, send_json
+from tests.live.mlflow.candidates import RACERS, Candidate, another, holder, promote
+from tests.live.mlflow.conftest import Registry
+from tests.live.mlflow.proxy import MOVE, Hook, Proxy
 from tests.live.mlflow.releasing import ReleaseScene
 from tests.support.calls import post
-from tests.support.databases import DatabaseUrls
-from tests.support.gates import MODEL
 
-RACED: Final = GUARDED[1]
-"""On PostgreSQL under uvicorn: nothing but the guard makes one move wait for another."""
 RACES: Final = 60
-RACERS: Final = 8
 DELAY_SECONDS: Final = 0.02
 SEED: Final = 20260501
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A version of MODEL whose files pass."""
-
-    version: str
-    digest: str
-    run: str
-
-
-@pytest.fixture(scope="module")
-def raced(fleet: Fleet) -> Registry:
-    return fleet[RACED]
-
-
-@pytest.fixture(scope="module")
-def candidates(
-    raced: Registry, scene: ReleaseScene, tmp_path_factory: pytest.TempPathFactory
-) -> list[Candidate]:
-    """One more than race, each with files of its own: one of them holds the alias."""
-    found = []
-    for number in range(RACERS + 1):
-        folder = tmp_path_factory.mktemp("candidate")
-        (folder / "weights.bin").write_bytes(bytes([100 + number]) * 1000)
-        digest = manifest_digest(hash_tree(folder))
-        run = new_run(raced.server, raced.exhibit.experiment)
-        path = f"{raced.exhibit.experiment}/{run}/artifacts/model"
-        upload(raced.server, f"{path}/weights.bin", (folder / "weights.bin").read_bytes())
-        scene.another(digest)
-        version = new_version(raced.server, MODEL, f"runs:/{run}/model", run_id=run)
-        found.append(Candidate(version, digest, run))
-    return found
-
-
-def promote(registry: Registry, candidate: Candidate) -> Answer:
-    fields = {"name": MODEL, "alias": ALIAS, "version": candidate.version}
-    return send_json(registry.server, "POST", f"{API}registered-models/alias", fields)
-
-
-def holder(registry: Registry) -> str:
-    """The version that holds the alias, from the registry's database."""
-    return registry.judge.held(MODEL, ALIAS)
-
-
-def another(registry: Registry, candidates: list[Candidate]) -> Candidate:
-    return next(each for each in candidates if each.version != holder(registry))
 
 
 def revoke(scene: ReleaseScene, record: str) -> int:
@@ -100,6 +42,9 @@ class Revocation:
             self.running = self.beside.submit(revoke, self.scene, self.record)
         return self.running
 
+    def at_once(self) -> None:
+        self.begin()
+
     def meanwhile(self) -> None:
         self.begin()
         time.sleep(self.chance.uniform(0, DELAY_SECONDS))
@@ -108,10 +53,9 @@ class Revocation:
         """Of a promotion, with the hooks of the proxy that begin the revocation then."""
         return [
             ("before it is asked", {}),
-            ("when it is asked", {"before": {CHECK: self.meanwhile}}),
-            ("when it is granted", {"after": {CHECK: self.meanwhile}}),
-            ("when it is confirmed", {"before": {CONFIRM: self.meanwhile}}),
-            ("after it was confirmed", {"after": {CONFIRM: self.meanwhile}}),
+            ("a little before it is judged", {"before": {MOVE: self.meanwhile}}),
+            ("when it is judged", {"before": {MOVE: self.at_once}}),
+            ("after it was recorded", {"after": {MOVE: self.meanwhile}}),
         ]
 
 
@@ -139,7 +83,7 @@ def test_no_promotion_comes_after_the_revocation_of_its_decision(
             assert not moved or newest["position"] < revoked_at, moment
             outcomes.setdefault(moment, set()).add(moved)
     assert outcomes["before it is asked"] == {False}
-    assert outcomes["after it was confirmed"] == {True}
+    assert outcomes["after it was recorded"] == {True}
 
 
 def test_one_of_eight_racers_for_an_alias_wins(
@@ -169,7 +113,7 @@ def test_one_of_eight_racers_for_an_alias_wins(
 def test_files_are_not_swapped_while_they_are_released(
     raced: Registry, candidates: list[Candidate], scene: ReleaseScene, proxy: Proxy
 ) -> None:
-    """They are hashed before the service is asked, and nothing else is what it confirms."""
+    """They are hashed before the service is asked, and nothing else is what it records."""
     candidate = another(raced, candidates)
     scene.decide(candidate.digest, registry=raced.name)
     path = f"{raced.exhibit.experiment}/{candidate.run}/artifacts/model/weights.bin"
@@ -180,60 +124,7 @@ def test_files_are_not_swapped_while_they_are_released(
         answers.append(send(raced.server, "PUT", PROXY + path, b"others"))
         answers.append(send_json(raced.server, "POST", f"{API}logged-models", logged))
 
-    before = {CHECK: swap, CONFIRM: swap}
-    with proxy.with_hooks(before=before):
+    with proxy.with_hooks(before={MOVE: swap}):
         assert promote(raced, candidate).status == 200
-    assert [answer.status for answer in answers] == [403] * 4, [answer.text for answer in answers]
+    assert [answer.status for answer in answers] == [403] * 2, [answer.text for answer in answers]
     assert holder(raced) == candidate.version
-
-
-@pytest.fixture
-def second_service(scene: ReleaseScene, proxy: Proxy, tmp_path: Path) -> Iterator[Server]:
-    """A process of its own over the same database, in the way of the guard, to be killed."""
-    settings = scene.service.services.settings
-    assert settings.migration_url is not None
-    urls = DatabaseUrls("postgresql", settings.database_url, settings.migration_url)
-    server = start_shipworthy(tmp_path, urls, options=["--data", str(settings.data)])
-    first, proxy.upstream = proxy.upstream, server.port
-    try:
-        yield server
-    finally:
-        proxy.upstream = first
-        server.kill()
-
-
-def test_service_that_falls_silent_after_a_grant_leaves_the_alias_unmoved(
-    raced: Registry, candidates: list[Candidate], scene: ReleaseScene, proxy: Proxy
-) -> None:
-    def cut() -> None:
-        raise Cut
-
-    before, last = holder(raced), scene.promoted(raced.name)[0]["record"]
-    candidate = another(raced, candidates)
-    scene.decide(candidate.digest, registry=raced.name)
-    with proxy.with_hooks(before={CONFIRM: cut}):
-        answer = promote(raced, candidate)
-    assert (answer.status, holder(raced)) == (403, before)
-    assert scene.promoted(raced.name)[0]["record"] == last
-
-
-def test_service_killed_before_it_could_say_that_it_recorded_leaves_a_finding(
-    raced: Registry, candidates: list[Candidate], scene: ReleaseScene, proxy: Proxy, second_service: Server
-) -> None:
-    """The alias is unmoved, the record says that it moved: the next reconciliation tells."""
-
-    def kill() -> None:
-        second_service.kill()
-        raise Cut
-
-    held = next(each for each in candidates if each.version == holder(raced))
-    candidate = another(raced, candidates)
-    # The grant before this one was never confirmed, and counts for some seconds.
-    scene.pass_time()
-    decision = scene.decide(candidate.digest, registry=raced.name)["decision"]
-    with proxy.with_hooks(after={CONFIRM: kill}):
-        answer = promote(raced, candidate)
-    assert (answer.status, holder(raced)) == (403, held.version)
-    assert scene.promoted(raced.name)[0]["decision"] == decision
-    findings = scene.reconcile(raced.name, held.version, held.digest)
-    assert "record_without_move" in {finding["kind"] for finding in findings}

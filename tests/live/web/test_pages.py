@@ -5,26 +5,32 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.live.web.visits import furnished, visit
+from tests.live.web.visits import PHONE, furnished, visit
 from tests.web.scenes import Scene, make_checks, with_trouble
 
-PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}}
+_SMALLEST = """
+Math.min(...[...document.querySelectorAll('main *')].filter(e => e.childNodes.length && [...e.childNodes].some(
+    n => n.nodeType === 3 && n.data.trim())).map(e => parseFloat(getComputedStyle(e).fontSize)))
+"""
+"""The size of the smallest text, in pixels."""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_and_the_policy_find_nothing(browser: Browser, scene: Scene, scheme: str) -> None:
+def test_axe_and_the_policy_find_nothing_and_a_phone_shows_everything(browser: Browser, scene: Scene) -> None:
     paths = furnished(scene)
-    with visit(browser, scene, color_scheme=scheme) as seen:
+    with visit(browser, scene) as seen:
         for path in paths:
-            seen.open(path)
-            assert seen.axe() == []
-            assert seen.complaints() == []
+            page = seen.open(path)
+            assert seen.found_in_light_and_dark() == []
+            with seen.on_a_phone():
+                assert page.evaluate(_SMALLEST) >= 11, path
         seen.page.get_by_role("button", name="Sign out").click()
         seen.page.wait_for_url("**/login")
-        assert seen.axe() == []
+        assert seen.found_in_light_and_dark() == []
 
 
-@pytest.mark.parametrize("look", [{"forced_colors": "active"}, PHONE], ids=["forced colours", "phone"])
+@pytest.mark.parametrize(
+    "look", [{"forced_colors": "active"}, {"viewport": PHONE}], ids=["forced colours", "phone"]
+)
 def test_axe_finds_nothing_in_other_looks(browser: Browser, scene: Scene, look: dict[str, Any]) -> None:
     check = scene.checked(scene.publish(), with_trouble(make_checks()))
     with visit(browser, scene, **look) as seen:
@@ -44,20 +50,6 @@ def test_policy_stops_what_would_be_injected(browser: Browser, scene: Scene) -> 
         expect(page.locator("body")).not_to_have_css("color", "rgb(255, 0, 0)")
         assert len(seen.complaints()) >= 2
         assert seen.dialogs == []
-
-
-def test_phone_shows_everything_without_scrolling_sideways(browser: Browser, scene: Scene) -> None:
-    paths = furnished(scene)
-    with visit(browser, scene, **PHONE) as seen:
-        for path in paths:
-            page = seen.open(path)
-            assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
-            smallest = page.evaluate(
-                "Math.min(...[...document.querySelectorAll('main *')].filter(e => e.childNodes.length && "
-                "[...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())).map(e => "
-                "parseFloat(getComputedStyle(e).fontSize)))"
-            )
-            assert smallest >= 11, path
 
 
 def test_without_script_a_page_says_the_same(browser: Browser, scene: Scene) -> None:

@@ -1,8 +1,5 @@
 """The page of the registry and the overview above it, in each look, with everything on them and with nothing."""
 
-from typing import Any
-
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.live.web.visits import visit_as
@@ -11,25 +8,21 @@ from tests.support.promotions import PromotionScene
 from tests.support.service import RunningService
 from tests.web.registry_scenes import promoted, reconciled, troubled
 
-PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}}
 
-
-@pytest.mark.parametrize("look", [{"color_scheme": "light"}, {"color_scheme": "dark"}, PHONE], ids=str)
-def test_axe_and_the_policy_find_nothing(
-    browser: Browser, sqlite_service: RunningService, look: dict[str, Any]
+def test_axe_and_the_policy_find_nothing_in_any_look(
+    browser: Browser, sqlite_service: RunningService
 ) -> None:
     scenes = [PromotionScene(sqlite_service, f"team-{name}") for name in ("empty", "good", "bad")]
     promoted(scenes[1])
     reconciled(scenes[1])
     troubled(scenes[2])
     for scene in scenes:
-        with visit_as(browser, sqlite_service.url, scene.token("rob", "reader"), **look) as seen:
+        with visit_as(browser, sqlite_service.url, scene.token("rob", "reader")) as seen:
             for path in ("/registry", "/"):
-                page = seen.open(path)
-                assert seen.axe() == []
-                assert seen.complaints() == []
-                if look is PHONE:
-                    assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+                seen.open(path)
+                assert seen.found_in_light_and_dark() == []
+                with seen.on_a_phone():
+                    assert seen.axe() == []
 
 
 def test_from_the_overview_to_the_decision_behind_a_finding(

@@ -1,7 +1,6 @@
 """Promises, runs and the overview in a real browser: in each look, and the overview as something happens."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from playwright.sync_api import Browser, expect
 
@@ -14,8 +13,6 @@ from tests.web.scenes import HOSTILE
 from tests.web.slo_scenes import EXCLUDED, LATE, NEVER, UNSURE, token_of, window_path, with_outcomes
 from tests.web.test_overview import make_lost
 
-PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}}
-
 
 def test_axe_and_the_policy_find_nothing_in_any_look(
     browser: Browser, sqlite_service: RunningService
@@ -27,15 +24,12 @@ def test_axe_and_the_policy_find_nothing_in_any_look(
     scene.record("/v1/runs", make_lost(team=HOSTILE[0]))
     paths = ["/", "/slo", f"/slo/{NAME}", f"/slo/{UNSURE}?status=unknown", "/runs", f"/runs/{run['run_id']}"]
     paths += [window_path(scene, LATE), window_path(scene, EXCLUDED), window_path(scene, NEVER, UNSURE)]
-    looks: tuple[dict[str, Any], ...] = ({"color_scheme": "light"}, {"color_scheme": "dark"}, PHONE)
-    for look in looks:
-        with visit_as(browser, sqlite_service.url, token_of(scene), **look) as seen:
-            for path in paths:
-                page = seen.open(path)
-                assert look is PHONE or seen.axe() == []
+    with visit_as(browser, sqlite_service.url, token_of(scene)) as seen:
+        for path in paths:
+            seen.open(path)
+            assert seen.found_in_light_and_dark() == []
+            with seen.on_a_phone():
                 assert seen.complaints() == []
-                if look is PHONE:
-                    assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
     with visit_as(browser, sqlite_service.url, token_of(scene, "team-empty")) as seen:
         for path in ("/", "/slo", "/runs"):
             seen.open(path)

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import Browser, Dialog, Page
+from playwright.sync_api import Browser, Dialog, Page, ViewportSize
 
 from models.keys.administration import CreatedKey
 from tests.web.scenes import HOSTILE, Scene, make_checks, make_suite, with_trouble
 
+PHONE: Final[ViewportSize] = {"width": 360, "height": 740}
 AXE: Final = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+_OF_COLOURS: Final = ("color-contrast", "link-in-text-block")
+"""axe's rules whose answer another colour scheme can change; style.css changes nothing else in the dark."""
 _NOTE_VIOLATIONS: Final = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => {
@@ -35,16 +38,40 @@ class Visit:
         self.page.goto(self.url + path)
         return self.page
 
-    def axe(self) -> list[str]:
-        """What axe-core finds, a line each; its best practices are asked for too."""
-        # By the browser's own protocol: the page's policy would refuse a script element.
-        self.page.evaluate(AXE)
-        found: dict[str, Any] = self.page.evaluate("axe.run()")
+    def axe(self, *rules: str) -> list[str]:
+        """What axe-core finds, a line each, by these rules or by all: its best practices are asked for too."""
+        if not self.page.evaluate("'axe' in window"):
+            # By the browser's own protocol: the page's policy would refuse a script element.
+            self.page.evaluate(AXE)
+        # What passes is looked at like the rest, and not told in full.
+        options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
+        found: dict[str, Any] = self.page.evaluate("options => axe.run(options)", options)
         return [
             f"{self.page.url} {violation['id']}: {node['target']} {node['failureSummary']}"
             for violation in found["violations"]
             for node in violation["nodes"]
         ]
+
+    def found_in_light_and_dark(self) -> list[str]:
+        """What axe finds on the open page in either scheme, and what the browser complains about."""
+        found = self.axe()
+        self.page.emulate_media(color_scheme="dark")
+        ground = self.page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        found += [f"{line} (dark)" for line in self.axe(*_OF_COLOURS)]
+        self.page.emulate_media(color_scheme="light")
+        if ground == self.page.evaluate("getComputedStyle(document.documentElement).backgroundColor"):
+            found.append(f"{self.page.url} is not dark for those who want it dark")
+        return found + self.complaints()
+
+    @contextmanager
+    def on_a_phone(self) -> Iterator[None]:
+        """The open page as a phone shows it; nothing may have to be scrolled sideways."""
+        before = self.page.viewport_size
+        assert before is not None
+        self.page.set_viewport_size(PHONE)
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], self.page.url
+        yield
+        self.page.set_viewport_size(before)
 
     def complaints(self) -> list[str]:
         """Dialogs, errors of scripts, and what the content security policy had to stop."""

@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 from moto.server import ThreadedMotoServer
 
-from tests.support.databases import DatabaseUrls
+from tests.support.databases import sqlite_copy
 from tests.support.service import RunningService, running_service
 from tests.support.workers import RunningWorker, put_contract, worker
 
@@ -65,7 +65,8 @@ schema:
 @dataclass(frozen=True, slots=True)
 class Crew:
     """`roomy` has two slots and reads roots lake, bucket and shared; `tight` has 512 MiB and 6 s a check, and reads
-    tight and shared. `lake` and `tight` are the folders."""
+    tight and shared. `lake` is the folder of all but the bucket; `left` is what `roomy` had among its temporary files
+    when it had warmed up."""
 
     service: RunningService
     author: httpx.Client
@@ -73,16 +74,17 @@ class Crew:
     tight: RunningWorker
     lake: Path
     bucket: str
+    left: frozenset[str]
 
 
 @pytest.fixture(scope="package")
-def crew(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
+def crew(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
     folder = tmp_path_factory.mktemp("workers")
     lake = folder / "lake"
     lake.mkdir()
     for table in TABLES.glob("*.csv"):
         (lake / table.name).write_bytes(table.read_bytes())
-    url = f"sqlite:///{folder / 'shipworthy.sqlite3'}"
+    urls = sqlite_copy(sqlite_template, folder / "shipworthy.sqlite3")
     store = ThreadedMotoServer("127.0.0.1", 0)
     store.start()
     host, port = store.get_host_and_port()
@@ -104,7 +106,7 @@ def crew(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
     ]
     try:
         with (
-            running_service(DatabaseUrls("sqlite", url, url), folder / "data") as service,
+            running_service(urls, folder / "data") as service,
             worker(service, folder / "roomy", *roomy, "--slots", "2", environment=environment) as first,
             worker(service, folder / "tight", *tight) as second,
         ):
@@ -113,7 +115,8 @@ def crew(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
                 put_contract(author, name, document)
             first.wait_until_ready()
             second.wait_until_ready()
-            yield Crew(service, author, first, second, lake, environment["FSSPEC_S3_ENDPOINT_URL"])
+            left = frozenset(path.name for path in first.output.parent.iterdir())
+            yield Crew(service, author, first, second, lake, environment["FSSPEC_S3_ENDPOINT_URL"], left)
     finally:
         store.stop()
 

@@ -22,6 +22,13 @@ def outcomes(ended: dict[str, Any]) -> dict[str, str]:
     return {each["id"]: each["outcome"] for each in ended["result"]["checks"]}
 
 
+def test_warming_up_leaves_no_temporary_file(crew: Crew) -> None:
+    """The worker's own folder and the socket of its fork server go when it ends."""
+    own = {name for name in crew.left if name.startswith(("shipworthy-worker-", "pymp-"))}
+    assert len(own) == 2
+    assert crew.left == own | {crew.roomy.output.name}
+
+
 def test_taxi_months_are_checked_and_bound_to_their_bytes(crew: Crew) -> None:
     """January 2019 is as agreed; in the month of the lockdown 803 trips have no vendor."""
     january, lockdown = "yellow_tripdata_sample_2019-01.csv", "yellow_tripdata_sample_2020-04.csv"
@@ -134,9 +141,10 @@ def test_value_that_does_not_fit_into_the_memory_limit_is_an_error_that_names_it
 def object_store(crew: Crew) -> Callable[[str, bytes], None]:
     """Puts an object under a key of the bucket `lake`, in the way of an S3 client without one."""
     headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request"}
-    httpx.put(f"{crew.bucket}/lake", headers=headers).raise_for_status()
+    httpx.put(f"{crew.bucket}/lake", headers=headers, timeout=60).raise_for_status()
 
     def put(key: str, data: bytes) -> None:
-        httpx.put(f"{crew.bucket}/lake/{key}", content=data, headers=headers).raise_for_status()
+        answer = httpx.put(f"{crew.bucket}/lake/{key}", content=data, headers=headers, timeout=60)
+        answer.raise_for_status()
 
     return put

@@ -24,7 +24,7 @@ from shipworthy.formats.key_sketch import make_sketch
 from tests.support.attempts import answered, opened, shown, uploaded
 from tests.support.bodies import digest_of, make_artifact, make_snapshot, make_start
 from tests.support.calls import post, stored_body
-from tests.support.databases import DatabaseUrls
+from tests.support.databases import sqlite_copy
 from tests.support.service import RunningService, running_service
 from tests.support.workers import ENDED, worker
 
@@ -69,14 +69,14 @@ class Bench:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("statistics")
-    url = f"sqlite:///{folder / 'shipworthy.sqlite3'}"
+    urls = sqlite_copy(sqlite_template, folder / "shipworthy.sqlite3")
     with CANCER.open() as file:
         rows = [[float(value) for value in row] for row in list(csv.reader(file))[1:]]
     table = np.array(rows)
     with (
-        running_service(DatabaseUrls("sqlite", url, url), folder / "data") as service,
+        running_service(urls, folder / "data") as service,
         worker(service, folder / "worker", "--root", f"here={folder}") as running,
     ):
         running.wait_until_ready()

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from shipworthy import intervals
 from shipworthy.capture.collect import collect
 from shipworthy.capture.config import capture_config
 from shipworthy.errors import UsageError
 from shipworthy.formats.times import format_instant
 from shipworthy.identity import new_run_id
+from shipworthy.intervals import VARIABLE, Interval
 from shipworthy.journal import make_folder
 from shipworthy.notices import warn_once
 from shipworthy.placing import Place, find_place
@@ -41,6 +43,7 @@ def run(
     experiment: str | None = None,
     priority: str | None = None,
     initiated_by: str | None = None,
+    data_interval: Interval | None = None,
     parent_run_id: str | None = None,
     run_id: str | None = None,
     resume_from: str | os.PathLike[str] | None = None,
@@ -54,7 +57,8 @@ def run(
     """Starts to record a run; use it in a `with`, or end it with `finish()`.
 
     `job` is "namespace/name". `data` says by role what is read: a path (hashed in the background), a URI, a
-    digest or `shipworthy.snapshot(…)`. `resume_from` is a checkpoint of an earlier attempt: the run goes on
+    digest or `shipworthy.snapshot(…)`. `data_interval` is the time that the data is of, as "START/END" or two aware
+    datetimes: by it the run counts for a promise. `resume_from` is a checkpoint of an earlier attempt: the run goes on
     under its id. `on_sigterm` "preempted" or "aborted" records that state when the process is told to end;
     without it no signal handler is set. Only a `strict` run raises.
     """
@@ -82,6 +86,7 @@ def run(
             config=config,
             seeds=seeds,
             data=data or {},
+            data_interval=data_interval,
             resume_from=resume_from,
             capture=capture,
             on_sigterm=on_sigterm,
@@ -102,6 +107,7 @@ def _start(
     config: object,
     seeds: Mapping[str, int] | None,
     data: Mapping[str, object],
+    data_interval: Interval | None,
     resume_from: str | os.PathLike[str] | None,
     capture: bool,
     on_sigterm: "Preemption | None",
@@ -116,10 +122,14 @@ def _start(
     later: dict[str, object] = {}
     missing: str | None = None
     stated: str | None = None
+    interval = _interval(data_interval, settings.strict)
     if place.joined is not None:
         inputs, later = _inputs(data, settings.strict)
         if inputs:
             lines.append(("run.registered", {"run_id": run.id, "job": registered, "inputs": inputs}))
+        # `exec` passes on what it was told itself, and has registered that.
+        if interval is not None and not os.environ.get(VARIABLE):
+            lines.append(("run.registered", {"run_id": run.id, "job": registered, "data_interval": interval}))
         stated = _stated(name, described, config, seeds)
     elif place.leads:
         identity: Body = {"run_id": place.run_id, "job": name}
@@ -127,6 +137,8 @@ def _start(
         # Alone, so that nothing that is wrong with the rest can keep a run from being known.
         lines.append(("run.registered", {**identity, "started_at": began, "heartbeat": heartbeat}))
         body: Body = {key: value for key, value in described.items() if value is not None}
+        if interval is not None:
+            body["data_interval"] = interval
         if place.parent is not None:
             body.setdefault("parent_run_id", place.parent)
         inputs, later = _inputs(data, settings.strict)
@@ -152,6 +164,16 @@ def _start(
 
         run.on_end(watch_for_preemption(run, on_sigterm))
     return run
+
+
+def _interval(given: Interval | None, strict: bool) -> Json:
+    try:
+        return intervals.data_interval(given, os.environ)
+    except UsageError as error:
+        if strict:
+            raise
+        warn_once("data_interval", f"{error}; it is not recorded")
+        return None
 
 
 def _inputs(data: Mapping[str, object], strict: bool) -> tuple[list[Json], dict[str, object]]:

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Final
 
 from shipworthy.errors import UsageError
+from shipworthy.intervals import VARIABLE, data_interval
 from shipworthy.starting import run
 
 NOT_FOUND: Final = 127
@@ -34,11 +35,21 @@ def execute(arguments: list[str]) -> int:
     data = dict(_pair(each, "--data") for each in options.data)
     artifacts = [_pair(each, "--artifact", "model") for each in options.artifact]
     job = options.job or os.path.basename(command[0])
-    recorded = run(job, config=config, data=data, team=options.team, tags=dict(map(_tag, options.tag)))
+    # Wrong use is told before the program runs, and what is right is known to a program that records itself.
+    data_interval(options.data_interval, {})
+    passed_on = {} if options.data_interval is None else {VARIABLE: options.data_interval}
+    recorded = run(
+        job,
+        config=config,
+        data=data,
+        team=options.team,
+        tags=dict(map(_tag, options.tag)),
+        data_interval=options.data_interval,
+    )
     with _relaying_signals() as relay:
         try:
             # A program that records itself adds to this run rather than to one of its own.
-            child = subprocess.Popen(command, env={**os.environ, **recorded.outer().variables()})
+            child = subprocess.Popen(command, env={**os.environ, **passed_on, **recorded.outer().variables()})
         except OSError as error:
             missing = isinstance(error, FileNotFoundError)
             reason = f"{command[0]}: {'command not found' if missing else error.strerror}"
@@ -69,6 +80,11 @@ def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--job", help="NAMESPACE/NAME; the program's name otherwise")
     parser.add_argument("--team")
     parser.add_argument("--data", action="append", default=[], metavar="ROLE=PATH", help="what it reads")
+    parser.add_argument(
+        "--data-interval",
+        metavar="START/END",
+        help="the time that its data is of, by which promises count it",
+    )
     parser.add_argument(
         "--artifact", action="append", default=[], metavar="[ROLE=]PATH", help="what it makes, if it succeeds"
     )

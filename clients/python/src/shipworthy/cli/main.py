@@ -41,12 +41,14 @@ def _run(arguments: list[str]) -> int:
             sys.stdout.write(f"shipworthy {client_version()}\n")
             return Exit.OK
         case _:
-            return _full()
+            return _full(arguments)
 
 
-def _full() -> int:
+def _full(arguments: list[str]) -> int:
     try:
         from shipworthy.cli.commands import commands
+
+        command = commands(arguments)
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:
             raise
@@ -55,5 +57,5 @@ def _full() -> int:
             "install the rest with: pip install 'shipworthy[cli]'\n"
         )
         return Exit.USAGE
-    commands()
+    command()
     return Exit.OK

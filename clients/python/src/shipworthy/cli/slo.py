@@ -13,9 +13,11 @@ from shipworthy.cli.screen import messages, output, print_json
 from shipworthy.cli.slo_parts import exit_of_report, exit_of_window, show_report, show_window
 from shipworthy.errors import UsageError
 from shipworthy.query.contracts import problems
+from shipworthy.query.errors import InvalidRequest
 
 slos = typer.Typer(help="SLOs: what is promised by when, and what came of it.", no_args_is_help=True)
 _MEDIA_TYPES: Final = {".yaml": "application/yaml", ".yml": "application/yaml", ".json": "application/json"}
+_File = Annotated[Path, typer.Argument(help="Definition as YAML or JSON.", show_default=False)]
 
 
 @slos.callback()
@@ -24,21 +26,14 @@ def slo_group() -> None:
 
 
 @slos.command()
-def lint(
-    file: Annotated[Path, typer.Argument(help="Definition as YAML or JSON.", show_default=False)],
-    url: Url = None,
-    as_json: Json = False,
-) -> None:
+def lint(file: _File, url: Url = None, as_json: Json = False) -> None:
     """Say what is wrong with a definition, with line and remedy, and when its next deadlines are.
 
     Exit code: 0 it can be published, 1 it can't.
     """
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} can't be read: {error.strerror}") from error
+    data = _read(file)
     with ask(url) as client:
-        found = client.lint_slo(data, _MEDIA_TYPES.get(file.suffix.lower()))
+        found = client.lint_slo(data, _media_type(file))
     if as_json:
         print_json(dict(found))
     else:
@@ -47,6 +42,34 @@ def lint(
             output().print(Text("✓ can be published", "good"))
     if not found["ok"]:
         raise typer.Exit(Exit.NEGATIVE)
+
+
+@slos.command()
+def publish(
+    name: Annotated[str, typer.Argument(help="Name of the SLO, as in its metadata.", show_default=False)],
+    file: _File,
+    url: Url = None,
+    as_json: Json = False,
+) -> None:
+    """Make a definition the next version of an SLO. A published version never changes.
+
+    Exit code: 0 it is published, 1 something is wrong with it.
+    """
+    data = _read(file)
+    with ask(url) as client:
+        try:
+            found = client.publish_slo(name, data, _media_type(file))
+        except InvalidRequest as error:
+            if as_json or not error.problems:
+                raise
+            for problem in error.problems:
+                messages().print(f"{file}: {problem.message}  {problem.field}".rstrip())
+            raise typer.Exit(Exit.NEGATIVE) from error
+    if as_json:
+        print_json(dict(found))
+        return
+    show_problems(messages(), str(file), problems(found))
+    output().print(f"{found['name']} version {found['version']}  {found['document_digest']}")
 
 
 @slos.command()
@@ -101,3 +124,14 @@ def explain(
     code = exit_of_window(told)
     if code is not Exit.OK:
         raise typer.Exit(code)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} can't be read: {error.strerror}") from error
+
+
+def _media_type(file: Path) -> str | None:
+    return _MEDIA_TYPES.get(file.suffix.lower())

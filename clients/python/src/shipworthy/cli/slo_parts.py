@@ -94,7 +94,7 @@ def show_window(console: Console, told: Mapping[str, Any]) -> None:
         _fact(
             console,
             "source",
-            f"{source['name']}, {proven}: heard over {source['coverage']:.0%} of the window",
+            f"{source['name']}, {proven}: heard over {source['coverage'] * 100:.0f} % of the window",
         )
     if told["exclusion"] is not None:
         _fact(console, "left out", told["exclusion"]["reason"])

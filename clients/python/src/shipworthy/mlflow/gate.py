@@ -4,16 +4,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeVar
 from urllib.parse import urljoin
+from uuid import uuid4
 
 from shipworthy.errors import NotDelivered, Trouble
 from shipworthy.mlflow.protections import UNKNOWN, Protections, parse_protections
 from shipworthy.mlflow.settings import GuardSettings
 from shipworthy.transport import Transport
-from shipworthy.values import Body, Json, encode
+from shipworthy.values import Json, encode
 
 ANSWER_SECONDS: Final = 2.0
 FRESH_SECONDS: Final = 1.0
@@ -24,21 +24,16 @@ _PASSING: Final = frozenset(
     {Trouble.UNREACHABLE, Trouble.NAME, Trouble.TLS, Trouble.SILENT, Trouble.BUSY, Trouble.FAULT}
 )
 
+_BOUND: Final = ("registry", "model", "version", "target", "artifact", "incumbent")
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
-    """The service's word that one move may be made once, within seconds."""
-
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
-    """`grant` is None when the move is refused; `link` is absolute."""
+    """Whether the moves were recorded, all of them, or none; `link` is absolute."""
 
-    grant: Grant | None
+    allowed: bool
     sentence: str
     who: tuple[str, ...]
     link: str | None
@@ -54,6 +49,7 @@ class Gate:
         self._lock = threading.Lock()
         self._protections = UNKNOWN
         self._good_until = clock()
+        self._away: NotDelivered | None = None
 
     def protections(self) -> Protections:
         """The list, at most FRESH_SECONDS old while the service answers; otherwise the last one that was had."""
@@ -64,46 +60,48 @@ class Gate:
                 self._protections = self._exchange(
                     lambda transport: parse_protections(transport.get("/v1/protections"))
                 )
-                self._good_until = self._clock() + FRESH_SECONDS
-            except (NotDelivered, ValueError):
+                self._good_until, self._away = self._clock() + FRESH_SECONDS, None
+            except (NotDelivered, ValueError) as error:
                 self._good_until = self._clock() + RETRY_SECONDS
+                self._away = error if isinstance(error, NotDelivered) else None
             return self._protections
 
-    def check(self, asked: Body) -> Verdict:
-        """Raises NotDelivered, and ValueError for an answer that is neither a grant for what was asked nor a no."""
-        answer = self._exchange(lambda transport: transport.post("/v1/promotions:check", encode(asked)))
+    def move(self, moves: list[Json]) -> Verdict:
+        """Asks the service to judge and record what the registry is about to commit.
+
+        Raises NotDelivered, and ValueError for an answer that neither records just these moves nor says no. Then they
+        must not be committed, whether the service recorded them or not.
+        """
+        away = self._away
+        if away is not None and self._clock() < self._good_until:
+            # The registry's rows are locked: nobody waits for a service that was silent a moment ago.
+            raise NotDelivered(away.trouble, away.detail, away.retry_after)
+        answer = self._insist("/v1/promotions:move", encode({"id": uuid4().hex, "moves": moves}))
         if not isinstance(answer, dict) or not isinstance(answer.get("sentence"), str):
             raise ValueError("the service answers a question about a promotion with something else")
         who = answer.get("who")
         link = answer.get("link")
+        allowed = answer.get("allowed") is True
+        if allowed:
+            _require_bound(moves, answer.get("promotions"))
         return Verdict(
-            grant=_grant(asked, answer) if answer.get("allowed") is True else None,
+            allowed=allowed,
             sentence=str(answer["sentence"]),
             who=tuple(str(each) for each in who) if isinstance(who, list) else (),
             link=urljoin(self._settings.url + "/", link) if isinstance(link, str) and link else None,
         )
 
-    def confirm(self, grant: Grant, version: str | None) -> None:
-        """Says that the move is about to be committed. Raises NotDelivered when the service does not take it: then it
-        must not be committed."""
-        body = encode({"grant": grant.id, "version": version, "outcome": "promoted"})
+    def _insist(self, path: str, body: bytes) -> Json:
+        """The same words again get the same answer, whether or not the first ones arrived. Raises NotDelivered."""
         deadline = self._clock() + ANSWER_SECONDS
         while True:
             try:
-                self._exchange(lambda transport: transport.post("/v1/promotions", body))
-                return
+                return self._exchange(lambda transport: transport.post(path, body))
             except NotDelivered as error:
-                # The same words again get the same answer, whether or not the first ones arrived.
                 pause = min(error.retry_after or 0.05, 0.5)
                 if error.trouble not in _PASSING or self._clock() + pause >= deadline:
                     raise
                 time.sleep(pause)
-
-    def give_back(self, grant: Grant, version: str | None, reason: str) -> None:
-        """Says that the move was not made, so that the next one need not wait; unsaid, the grant expires."""
-        body = encode({"grant": grant.id, "version": version, "outcome": "failed", "reason": reason[:500]})
-        with suppress(NotDelivered):
-            self._exchange(lambda transport: transport.post("/v1/promotions", body))
 
     def close(self) -> None:
         """Closes the connections that are kept; the next exchange makes one anew."""
@@ -121,20 +119,22 @@ class Gate:
             self._idle.append(transport)
 
 
-def _grant(asked: Body, answer: dict[str, Json]) -> Grant:
-    """ValueError unless the grant binds exactly what was asked."""
-    grant = answer.get("grant")
-    binds = grant.get("binds") if isinstance(grant, dict) else None
-    if not isinstance(grant, dict) or not isinstance(binds, dict) or not isinstance(grant.get("id"), str):
-        raise ValueError("the service allows it and grants nothing")
-    different = [
-        name
-        for name in ("registry", "model", "version", "target", "artifact", "incumbent")
-        if name not in binds or binds[name] != asked[name]
-    ]
-    if different:
-        raise ValueError(f"the service grants another {different[0]} than was asked for")
-    kinds = {"promote": ("promote", "rollback")}.get(str(asked["action"]), (asked["action"],))
-    if grant.get("action") not in kinds:
-        raise ValueError(f"the service grants to {grant.get('action')} where {asked['action']} was asked for")
-    return Grant(str(grant["id"]))
+def _require_bound(moves: list[Json], promotions: Json) -> None:
+    """ValueError unless just what was asked is what the service recorded."""
+    if not isinstance(promotions, list) or len(promotions) != len(moves):
+        raise ValueError("the service allows it and records nothing, or something else")
+    for move, promotion in zip(moves, promotions, strict=True):
+        assert isinstance(move, dict)
+        binds = promotion.get("binds") if isinstance(promotion, dict) else None
+        if not isinstance(promotion, dict) or not isinstance(binds, dict):
+            raise ValueError("the service allows it and says nothing of what it recorded")
+        if not isinstance(promotion.get("record"), str):
+            raise ValueError("the service allows it and names no record")
+        different = [name for name in _BOUND if name not in binds or binds[name] != move[name]]
+        if different:
+            raise ValueError(f"the service records another {different[0]} than was asked for")
+        kinds = {"promote": ("promote", "rollback")}.get(str(move["action"]), (move["action"],))
+        if promotion.get("action") not in kinds:
+            raise ValueError(
+                f"the service records that it may {promotion.get('action')} where {move['action']} was asked for"
+            )

@@ -31,11 +31,9 @@ class Digests:
         """ManifestError (a ValueError) or OSError when it has no digest."""
         key = str(path)
         before = look(path)
-        with self._lock:
-            known = self._known.get(key)
-            if known is not None and known[0] == before:
-                self._known.move_to_end(key)
-                return known[1]
+        known = self._of_look(key, before)
+        if known is not None:
+            return known
         entries = hash_tree(path)
         if path.is_dir():
             entries = tuple(each for each in entries if not is_of_loading(each.path, each.size))
@@ -49,14 +47,29 @@ class Digests:
                     self._known.popitem(last=False)
         return digest
 
+    def remembered(self, path: Path) -> str | None:
+        """The digest when nothing changed since it was made; None when there is none, or no file to look at."""
+        try:
+            return self._of_look(str(path), look(path))
+        except OSError:
+            return None
+
+    def _of_look(self, key: str, seen: bytes) -> str | None:
+        with self._lock:
+            known = self._known.get(key)
+            if known is None or known[0] != seen:
+                return None
+            self._known.move_to_end(key)
+            return known[1]
+
 
 def look(path: Path) -> bytes:
     """Equal for two looks at a tree when nothing changed in between. OSError when there is nothing."""
     digest = sha256()
-    pending = [path]
+    pending = [os.fspath(path)]
     while pending:
         each = pending.pop()
-        status = each.lstat()
+        status = os.lstat(each)
         facts = (
             status.st_dev,
             status.st_ino,
@@ -65,7 +78,7 @@ def look(path: Path) -> bytes:
             status.st_mtime_ns,
             status.st_ctime_ns,
         )
-        digest.update(f"{os.fspath(each)}\0{facts}\n".encode("utf-8", "surrogateescape"))
+        digest.update(f"{each}\0{facts}\n".encode("utf-8", "surrogateescape"))
         if stat.S_ISDIR(status.st_mode):
-            pending.extend(sorted(each.iterdir(), reverse=True))
+            pending.extend(os.path.join(each, name) for name in sorted(os.listdir(each), reverse=True))
     return digest.digest()

@@ -218,11 +218,19 @@ def _behind_the_proxy(location: str, plainly: bool) -> Place:
         and "/api/2.0/mlflow-artifacts/artifacts/" not in location
     ):
         raise Unreadable(f"{location} is a web address, not an artifact of this server")
-    asked = handlers._get_proxied_run_artifact_destination_path(location)
-    path = validate_path_is_safe(asked)
+    asked, path = _path_behind_the_proxy(location)
     if plainly and path != asked:
         raise Unreadable(f"{location} is read by the artifact proxy as {path}")
     return place_of(root).under(handlers._get_workspace_scoped_repo_path_if_enabled(path))
+
+
+@lru_cache(maxsize=10_000)
+def _path_behind_the_proxy(location: str) -> tuple[str, str]:
+    """As the location says it, and as the artifact proxy reads it. Raises MlflowException for one that it refuses."""
+    from mlflow.server import handlers
+
+    asked = handlers._get_proxied_run_artifact_destination_path(location)
+    return asked, validate_path_is_safe(asked)
 
 
 def _address(uri: str) -> Place:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 from uuid import uuid4
 
 _UNFINISHED: Final = "."
@@ -36,10 +36,9 @@ class Marks:
     @contextmanager
     def put(self, mark: Mark) -> Iterator[None]:
         """OSError when it can't be told to anybody."""
-        self._folder.mkdir(mode=0o700, exist_ok=True)
         name = uuid4().hex
         path, unfinished = self._folder / name, self._folder / f"{_UNFINISHED}{name}"
-        with unfinished.open("x", encoding="utf-8", errors="surrogateescape") as file:
+        with self._made(unfinished) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.write(f"{mark.place}\n{mark.location}")
             file.flush()
@@ -48,6 +47,13 @@ class Marks:
                 yield
             finally:
                 path.unlink(missing_ok=True)
+
+    def _made(self, path: Path) -> TextIO:
+        try:
+            return path.open("x", encoding="utf-8", errors="surrogateescape")
+        except FileNotFoundError:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            return path.open("x", encoding="utf-8", errors="surrogateescape")
 
     def standing(self) -> list[Mark]:
         """Those that somebody means now; what a process left that was killed is cleared away."""

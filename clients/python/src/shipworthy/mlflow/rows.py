@@ -1,20 +1,63 @@
 """Reading the tables of MLflow's registry, within a session that the caller holds."""
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Collection
+from typing import Final, Protocol
 
 from mlflow.store.model_registry.dbmodels.models import (
     SqlModelVersion,
     SqlRegisteredModel,
     SqlRegisteredModelAlias,
 )
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import Integer, String, Table, bindparam, text
 from sqlalchemy.orm import Session
 
 from shipworthy.mlflow.plans import ModelState, VersionRow
 
-DELETED_STAGE = "Deleted_Internal"
+DELETED_STAGE: Final = "Deleted_Internal"
 """Where MLflow puts versions that were deleted; their numbers are never given again."""
+
+
+def _columns(table: Table, *names: str) -> tuple[str, ...]:
+    """As they are written in SQL. KeyError when this MLflow's table lacks one."""
+    return tuple(f"{table.name}.{table.c[name].name}" for name in names)
+
+
+_MODELS, _VERSIONS, _ALIASES = (
+    kind.__table__ for kind in (SqlRegisteredModel, SqlModelVersion, SqlRegisteredModelAlias)
+)
+_M_WORKSPACE, _M_NAME, _M_UPDATED = _columns(_MODELS, "workspace", "name", "last_updated_time")
+_A_WORKSPACE, _A_NAME, _A_ALIAS, _A_VERSION = _columns(_ALIASES, "workspace", "name", "alias", "version")
+_V_WORKSPACE, _V_NAME, _V_VERSION, *_V_REST = _columns(
+    _VERSIONS,
+    "workspace",
+    "name",
+    "version",
+    "source",
+    "storage_location",
+    "run_id",
+    "current_stage",
+)
+_V_STAGE: Final = _V_REST[-1]
+# Text, because each is asked for every call to a guarded server: from expressions it costs SQLAlchemy more than the
+# database to make it.
+_LOCK: Final = text(
+    f"UPDATE {_MODELS.name} SET last_updated_time = {_M_UPDATED} "
+    f"WHERE {_M_WORKSPACE} = :workspace AND {_M_NAME} = :model"
+)
+_OF_MODEL: Final = f"{_V_WORKSPACE} = :workspace AND {_V_NAME} = :model AND {_V_STAGE} <> '{DELETED_STAGE}'"
+_SELECTED: Final = f"SELECT {_V_VERSION}, {', '.join(_V_REST)}"
+_STATE: Final = text(
+    f"{_SELECTED}, NULL AS alias FROM {_VERSIONS.name} WHERE {_OF_MODEL} AND ({_V_VERSION} IN :numbers "
+    f"OR {_V_STAGE} IN :stages OR {_V_VERSION} IN (SELECT {_A_VERSION} FROM {_ALIASES.name} "
+    f"WHERE {_A_WORKSPACE} = :workspace AND {_A_NAME} = :model AND {_A_ALIAS} IN :aliases)) "
+    f"UNION ALL SELECT {_A_VERSION}, NULL, NULL, NULL, NULL, {_A_ALIAS} FROM {_ALIASES.name} "
+    f"WHERE {_A_WORKSPACE} = :workspace AND {_A_NAME} = :model"
+).bindparams(
+    bindparam("numbers", expanding=True, type_=Integer),
+    bindparam("stages", expanding=True, type_=String),
+    bindparam("aliases", expanding=True, type_=String),
+)
+_ANY: Final = text(f"{_SELECTED} FROM {_VERSIONS.name} WHERE {_OF_MODEL} ORDER BY {_V_VERSION} LIMIT 1")
 
 
 class Sessions(Protocol):
@@ -29,12 +72,20 @@ class SessionBlock(Protocol):
 
 
 class Reader:
-    """Reads one workspace of the registry; `registry` is its name at the service."""
+    """Reads one workspace of the registry; `registry` is its name at the service. What was read stays as it is until
+    the session ends: nobody else changes the model, its aliases and versions through a guarded server."""
 
     def __init__(self, session: Session, registry: str, workspace: str) -> None:
         self._session = session
         self._registry = registry
         self._workspace = workspace
+        self._locked: str | None = None
+
+    def lock(self, model: str) -> None:
+        """An UPDATE that changes nothing locks the model's row in PostgreSQL and the database in SQLite."""
+        if self._locked != model:
+            self._session.connection().execute(_LOCK, {"workspace": self._workspace, "model": model})
+            self._locked = model
 
     def state(
         self,
@@ -46,54 +97,25 @@ class Reader:
     ) -> ModelState:
         """The model's aliases, and its versions with these numbers, behind these aliases and in these stages; with
         `any_version` also one that is none of them."""
-        held = self._aliases(model)
-        numbers = {*versions, *(version for alias, version in held if alias in aliases)}
-        wanted = or_(SqlModelVersion.version.in_(numbers), SqlModelVersion.current_stage.in_(list(stages)))
-        rows = self._versions(model, wanted)
+        self.lock(model)
+        given = {"workspace": self._workspace, "model": model}
+        asked = given | {"numbers": list(versions), "stages": list(stages), "aliases": list(aliases)}
+        connection = self._session.connection()
+        held: list[tuple[str, int]] = []
+        rows: list[VersionRow] = []
+        for *row, alias in connection.execute(_STATE, asked):
+            if alias is None:
+                rows.append(_version(*row))
+            else:
+                held.append((str(alias), int(row[0])))
         if not rows and any_version:
-            rows = self._versions(model, SqlModelVersion.version > 0, 1)
-        return ModelState(self._registry, model, held, tuple(rows))
-
-    def _aliases(self, model: str) -> tuple[tuple[str, int], ...]:
-        query = select(SqlRegisteredModelAlias.alias, SqlRegisteredModelAlias.version).where(
-            SqlRegisteredModelAlias.workspace == self._workspace, SqlRegisteredModelAlias.name == model
+            rows = [_version(*row) for row in connection.execute(_ANY, given)]
+        return ModelState(
+            self._registry, model, tuple(sorted(held)), tuple(sorted(rows, key=lambda row: row.version))
         )
-        return tuple(sorted((str(alias), int(version)) for alias, version in self._session.execute(query)))
-
-    def _versions(
-        self, model: str, wanted: ColumnElement[bool], limit: int | None = None
-    ) -> Sequence[VersionRow]:
-        columns = (
-            SqlModelVersion.version,
-            SqlModelVersion.source,
-            SqlModelVersion.storage_location,
-            SqlModelVersion.run_id,
-            SqlModelVersion.current_stage,
-        )
-        query = (
-            select(*columns)
-            .where(
-                SqlModelVersion.workspace == self._workspace,
-                SqlModelVersion.name == model,
-                SqlModelVersion.current_stage != DELETED_STAGE,
-                wanted,
-            )
-            .order_by(SqlModelVersion.version)
-            .limit(limit)
-        )
-        return [
-            VersionRow(version, source or None, location or source or None, run_id or None, stage)
-            for version, source, location, run_id, stage in self._session.execute(query)
-        ]
 
 
-def lock_model(session: Session, workspace: str, model: str) -> None:
-    """Nobody else changes the model, its aliases and versions through a guarded server until the session ends: an
-    UPDATE that changes nothing locks the row in PostgreSQL and the database in SQLite."""
-    table = SqlRegisteredModel.__table__
-    statement = (
-        update(table)
-        .where(table.c.workspace == workspace, table.c.name == model)
-        .values(last_updated_time=table.c.last_updated_time)
-    )
-    session.connection().execute(statement)
+def _version(
+    version: int, source: str | None, location: str | None, run_id: str | None, stage: str
+) -> VersionRow:
+    return VersionRow(version, source or None, location or source or None, run_id or None, stage)

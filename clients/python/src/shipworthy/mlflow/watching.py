@@ -1,4 +1,7 @@
-"""What a session of the registry's database does to aliases, stages and versions, noted as it is flushed."""
+"""What a session of the registry's database does to aliases, stages and versions, noted as it is flushed.
+
+The listeners are those of all sessions of the process: three of them put on each session cost more than a statement.
+"""
 
 from collections.abc import Iterator
 
@@ -16,6 +19,7 @@ from shipworthy.mlflow.rows import DELETED_STAGE
 
 _WATCHED = (SqlModelVersion, SqlRegisteredModel, SqlRegisteredModelAlias)
 _TABLES = frozenset(each.__tablename__ for each in _WATCHED)
+_WATCH = "shipworthy_watch"
 _FIXED = ("source", "storage_location", "run_id", "workspace", "version")
 """What a version is; it is written once."""
 
@@ -25,11 +29,10 @@ class Watch:
 
     def __init__(self, session: Session) -> None:
         self.changes: list[Change] = []
-        event.listen(session, "before_flush", self._note)
-        event.listen(session, "after_soft_rollback", self._forget)
-        event.listen(session, "do_orm_execute", _refuse_bulk)
+        session.info[_WATCH] = self
 
-    def _note(self, session: Session, _context: object, _instances: object) -> None:
+    def note(self, session: Session) -> None:
+        """What is about to be flushed."""
         for row in [*session.new, *session.dirty]:
             if isinstance(row, _WATCHED):
                 self.changes.extend(_written(row))
@@ -39,8 +42,19 @@ class Watch:
             elif isinstance(row, _WATCHED):
                 self.changes.append(Change("model deleted", row.name, "", None))
 
-    def _forget(self, _session: Session, _transaction: object) -> None:
-        self.changes.clear()
+
+@event.listens_for(Session, "before_flush")
+def _note(session: Session, _context: object, _instances: object) -> None:
+    watch: Watch | None = session.info.get(_WATCH)
+    if watch is not None:
+        watch.note(session)
+
+
+@event.listens_for(Session, "after_soft_rollback")
+def _forget(session: Session, _transaction: object) -> None:
+    watch: Watch | None = session.info.get(_WATCH)
+    if watch is not None:
+        watch.changes.clear()
 
 
 def _written(row: object) -> Iterator[Change]:
@@ -80,9 +94,10 @@ def _written(row: object) -> Iterator[Change]:
                     yield Change("rewritten", model, version, name)
 
 
+@event.listens_for(Session, "do_orm_execute")
 def _refuse_bulk(execution: ORMExecuteState) -> None:
-    """Statements that write to rows without loading them pass by `_note`; MLflow has none for these tables."""
-    if execution.is_select:
+    """Statements that write to rows without loading them pass by `note`; MLflow has none for these tables."""
+    if execution.is_select or _WATCH not in execution.session.info:
         return
     table = getattr(getattr(execution.statement, "table", None), "name", None)
     if table in _TABLES:

@@ -14,6 +14,12 @@ class SloCalls(Exchange):
         headers = {"Content-Type": media_type or "application/octet-stream"}
         return self._document(self._exchange("POST", "/v1/slos:lint", content=data, headers=headers))
 
+    def publish_slo(self, name: str, data: bytes, media_type: str | None = None) -> results.Document:
+        """The next version of an SLO. InvalidRequest names every place of a definition that is refused."""
+        headers = {"Content-Type": media_type or "application/octet-stream"}
+        path = f"/v1/slos/{quote(name, safe='')}"
+        return self._document(self._exchange("PUT", path, content=data, headers=headers))
+
     def slo_report(
         self,
         *,
