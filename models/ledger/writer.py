@@ -26,7 +26,7 @@ MAX_BATCH_ITEMS: Final = 256
 MAX_QUEUED_ITEMS: Final = 4096
 HEAD_FILE_SECONDS: Final = 1.0
 CALM_TURNS: Final = 4
-GATHERED_ITEMS: Final = 64
+GATHERED_ITEMS: Final = 16
 
 log = structlog.get_logger("shipworthy.ledger")
 Settle = Callable[[Outcome], None]

@@ -29,9 +29,9 @@ class Candidate:
 def make_candidates(
     raced: "Registry", scene: ReleaseScene, make_folder: Callable[[], Path]
 ) -> list[Candidate]:
-    """One more than race, each with files of its own: one of them holds the alias."""
+    """Two more than race, each with files of its own: those two take turns at the alias in `another`."""
     found = []
-    for number in range(RACERS + 1):
+    for number in range(RACERS + 2):
         folder = make_folder()
         (folder / "weights.bin").write_bytes(bytes([100 + number]) * 1000)
         digest = manifest_digest(hash_tree(folder))

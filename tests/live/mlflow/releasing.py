@@ -41,7 +41,7 @@ class ReleaseScene(PromotionScene):
         return decided
 
     def promoted(self, registry: str, target: str = ALIAS) -> list[Body]:
-        """What was promoted by grants, newest first."""
+        """What was promoted, newest first."""
         parameters = {"registry": registry, "model": MODEL, "target": target, "state": "promoted"}
         answer = self.reader.get("/v1/promotions", params=parameters)
         assert answer.status_code == 200, answer.text
