@@ -11,7 +11,6 @@ import tempfile
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from statistics import median, quantiles
 from typing import Final
 
 import httpx
@@ -19,16 +18,15 @@ import httpx
 from benchmarks.support.figures import Figure, finish
 from benchmarks.support.filling import fill
 from benchmarks.support.http import Client
-from benchmarks.support.load import Failed, explain, run
+from benchmarks.support.load import Failed, run
 from benchmarks.support.processes import (
     Server,
-    load_average,
     new_database,
     postgresql,
-    processor_seconds,
     shipworthy,
 )
 from benchmarks.support.slos import RECENT, SLOS, closed_window, copy_windows, publish_slos
+from benchmarks.support.tails import tail_of
 from models.fields import instant_text
 from tests.support.bodies import make_event, make_start
 from tests.web.scenes import sign_in
@@ -73,23 +71,7 @@ async def _record_open(server: Server) -> None:
 
 
 async def _measure(server: Server) -> float:
-    """Median of the rounds' 99th percentiles, in milliseconds."""
-    client = Client(server.port, cookie=_session(server))
-    try:
-        tails = []
-        for number in range(ROUNDS + 1):
-            processor = processor_seconds(server.pid)
-            taken = await _ask(client)
-            processor = processor_seconds(server.pid) - processor
-            if number:  # the first round warms up
-                tails.append(quantiles(taken, n=100)[98])
-                explain(
-                    f"median {median(taken):.2f} ms, p99 {tails[-1]:.2f} ms; {1000 * processor / QUESTIONS:.2f} ms of "
-                    f"the server's processor time each; {load_average()}"
-                )
-        return median(tails)
-    finally:
-        client.close()
+    return await tail_of(server, Client(server.port, cookie=_session(server)), _ask, ROUNDS)
 
 
 def _session(server: Server) -> str:

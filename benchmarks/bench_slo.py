@@ -13,7 +13,6 @@ import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median, quantiles
 from typing import Final
 
 from api.services import opened_services
@@ -26,7 +25,6 @@ from benchmarks.support.processes import (
     load_average,
     new_database,
     postgresql,
-    processor_seconds,
     resident_bytes,
     shipworthy,
 )
@@ -39,6 +37,7 @@ from benchmarks.support.slos import (
     publish_slos,
     settings_of,
 )
+from benchmarks.support.tails import tail_of
 from tests.support.databases import DatabaseUrls
 
 WINDOWS: Final = int(os.environ.get("SHIPWORTHY_BENCH_WINDOWS", "100000"))
@@ -106,23 +105,7 @@ def _tick(urls: DatabaseUrls, folder: Path) -> tuple[float, float]:
 
 
 async def _measure(server: Server) -> float:
-    """Median of the rounds' 99th percentiles, in milliseconds."""
-    client = Client(server.port, server.token)
-    try:
-        tails = []
-        for number in range(ROUNDS + 1):
-            processor = processor_seconds(server.pid)
-            taken = await _ask(client)
-            processor = processor_seconds(server.pid) - processor
-            if number:  # the first round warms up
-                tails.append(quantiles(taken, n=100)[98])
-                explain(
-                    f"median {median(taken):.2f} ms, p99 {tails[-1]:.2f} ms; {1000 * processor / QUESTIONS:.2f} ms of "
-                    f"the server's processor time each; {load_average()}"
-                )
-        return median(tails)
-    finally:
-        client.close()
+    return await tail_of(server, Client(server.port, server.token), _ask, ROUNDS)
 
 
 async def _ask(client: Client) -> list[float]:

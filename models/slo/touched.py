@@ -41,19 +41,23 @@ class Touched:
         return self.subject[4:] if self.subject.startswith("run:") else None
 
 
+_COLUMNS: Final = (
+    col(Record.position),
+    col(Record.namespace),
+    col(Record.kind),
+    col(Record.subject),
+    col(Record.digest),
+    col(Record.recorded_at),
+)
+"""In the order of Touched's fields."""
+
+
 def read_touched(
     connection: Connection, after: int, upto: int, limit: int, namespaces: Collection[str]
 ) -> list[Touched]:
     """Records behind a log position and up to another that may be evidence, in log order."""
     query = (
-        select(
-            col(Record.position),
-            col(Record.namespace),
-            col(Record.kind),
-            col(Record.subject),
-            col(Record.digest),
-            col(Record.recorded_at),
-        )
+        select(*_COLUMNS)
         .where(
             col(Record.position) > after,
             col(Record.position) <= upto,
@@ -72,14 +76,7 @@ def with_revoked(connection: Connection, namespace: str, touched: Sequence[Touch
     if not taken_back:
         return list(touched)
     query = (
-        select(
-            col(Record.position),
-            col(Record.namespace),
-            col(Record.kind),
-            col(Record.subject),
-            col(Record.digest),
-            col(Record.recorded_at),
-        )
+        select(*_COLUMNS)
         .join(Revocation, col(Revocation.revoked) == col(Record.digest))
         .where(
             col(Revocation.namespace) == namespace,

@@ -9,7 +9,7 @@ import httpx
 
 from api.ticks.settling import WindowTick
 from models.fields import instant_text
-from tests.support.bodies import make_start
+from tests.support.bodies import make_event, make_start
 from tests.support.service import RunningService
 
 NAME = "nightly"
@@ -171,3 +171,12 @@ class SloScene:
         assert answer.status_code == 200, answer.text
         report: dict[str, Any] = answer.json()
         return report
+
+
+def ended(at: datetime, state: str = "completed") -> list[dict[str, Any]]:
+    """The events of a run that ends then."""
+    return [make_event(state=state, at=instant_text(at))]
+
+
+def span(start: datetime, end: datetime) -> dict[str, str]:
+    return {"start": instant_text(start), "end": instant_text(end)}
