@@ -11,19 +11,18 @@ from sqlalchemy import event
 from api.deciding import Prepared, prepare
 from api.recording import Recorder
 from api.schemas.gates import DecisionRequest
-from models.actor import Actor
 from models.errors import DecisionMoved
 from models.keys.administration import prepare_end, retire_key, revoke_key
 from models.ledger.commit import Outcome
 from models.ledger.drafts import Item
 from models.ledger.fsck import fsck
 from models.ledger.rebuild import rebuild
+from tests.support.actors import actor_of
 from tests.support.attempts import opened
 from tests.support.bodies import digest_of, make_verification
 from tests.support.calls import post
 from tests.support.facts import get
 from tests.support.gates import ARTIFACT, EVALUATION, GATE, MODEL, TO, TRAIN, GateScene, ahead, make_policy
-from tests.support.histories import History
 from tests.support.service import RunningService
 
 ASKED = DecisionRequest(model=MODEL, artifact=ARTIFACT, to=TO)
@@ -34,11 +33,6 @@ def scene(service: RunningService) -> GateScene:
     found = GateScene(service)
     found.ready()
     return found
-
-
-def actor_of(scene: GateScene, *roles: str) -> Actor:
-    services = scene.service.services
-    return History(services.ledger, services.ring).actor(*roles, owner="kim@example.org")
 
 
 def gathered(scene: GateScene) -> Prepared:

@@ -1,26 +1,21 @@
 """Moves that a registry wrote and has not committed: judged and recorded at once, or not at all."""
 
-import asyncio
-from collections.abc import Sequence
 from uuid import uuid4
 
 import pytest
 
 from api.moving import move_item
 from api.promoting import judge_now, wanted_by
-from api.recording import Recorder
 from api.schemas.promotions import MovesWritten
-from models.actor import Actor
 from models.errors import DecisionMoved
-from models.ledger.commit import Outcome
 from models.ledger.drafts import Item
 from models.promotions.verdicts import Allowed
+from tests.support.actors import actor_of
 from tests.support.bodies import Body, digest_of
 from tests.support.calls import assert_refused, log_size, post, stored_body
 from tests.support.facts import get
 from tests.support.gates import ARTIFACT, MODEL, TO, make_policy
-from tests.support.histories import History
-from tests.support.promotions import PromotionScene, make_move
+from tests.support.promotions import PromotionScene, evidence_of, make_move, revocation, together
 from tests.support.service import RunningService
 
 BETTER = digest_of("a better model")
@@ -45,11 +40,6 @@ def on_both(service: RunningService) -> PromotionScene:
     return found
 
 
-def actor_of(scene: PromotionScene, *roles: str) -> Actor:
-    services = scene.service.services
-    return History(services.ledger, services.ring).actor(*roles, owner="kim@example.org")
-
-
 def drafted(scene: PromotionScene, move: Body) -> Item:
     """A move that was judged and has no place in the log yet."""
     actor, written = (
@@ -59,27 +49,6 @@ def drafted(scene: PromotionScene, move: Body) -> Item:
     verdict = judge_now(scene.service.services, wanted_by(actor, written.moves[0]))
     assert isinstance(verdict, Allowed)
     return move_item(actor, written, [verdict])
-
-
-def revocation(scene: PromotionScene) -> Item:
-    body = {"record": evidence_of(scene), "effect": "revoked", "reason": "wrong"}
-    return Recorder(scene.service.services.ring.pepper).item(
-        "revocation", actor_of(scene, "author"), body, None
-    )
-
-
-def evidence_of(scene: PromotionScene) -> str:
-    record: str = get(scene.reader, "/v1/evidence", subject=ARTIFACT)["items"][0]["record"]
-    return record
-
-
-def together(scene: PromotionScene, *items: Item) -> Sequence[Outcome]:
-    """Written by one commit, in this order."""
-
-    async def append() -> Sequence[Outcome]:
-        return await scene.service.services.ledger.append_all(items)
-
-    return asyncio.run(append())
 
 
 def new_id() -> str:
@@ -191,7 +160,7 @@ def test_revocation_of_the_same_commit_stops_the_move_behind_it_and_none_before(
     scene: PromotionScene,
 ) -> None:
     before, taken_back, behind = together(
-        scene, drafted(scene, make_move()), revocation(scene), drafted(scene, make_move())
+        scene, drafted(scene, make_move()), revocation(scene, evidence_of(scene)), drafted(scene, make_move())
     )
     assert isinstance(before, tuple)
     assert isinstance(taken_back, tuple)

@@ -1,7 +1,5 @@
 """What comes between a check, its grant and its confirmation: nothing is promoted on what fell before."""
 
-import asyncio
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,19 +9,16 @@ import pytest
 from api.promoting import grant_body, grant_item, judge_now, settlement_item, wanted_by
 from api.recording import Recorder
 from api.schemas.promotions import MoveAsked, Settlement
-from models.actor import Actor
 from models.errors import DecisionMoved
 from models.keys.administration import prepare_end
-from models.ledger.commit import Outcome
 from models.ledger.drafts import Item
 from models.promotions.verdicts import Allowed
+from tests.support.actors import actor_of
 from tests.support.bodies import Body, digest_of
 from tests.support.calls import assert_refused, post
 from tests.support.databases import DatabaseUrls
-from tests.support.facts import get
 from tests.support.gates import ARTIFACT, TO
-from tests.support.histories import History
-from tests.support.promotions import PromotionScene, make_move
+from tests.support.promotions import PromotionScene, evidence_of, make_move, revocation, together
 from tests.support.service import RunningService, running_service
 
 RACERS = 8
@@ -38,11 +33,6 @@ def scene(service: RunningService) -> PromotionScene:
     return found
 
 
-def actor_of(scene: PromotionScene, *roles: str) -> Actor:
-    services = scene.service.services
-    return History(services.ledger, services.ring).actor(*roles, owner="kim@example.org")
-
-
 def drafted(scene: PromotionScene) -> Item:
     """A grant that was judged and has no place in the log yet."""
     actor, asked = actor_of(scene, "registry"), MoveAsked.model_validate(make_move())
@@ -54,27 +44,6 @@ def drafted(scene: PromotionScene) -> Item:
 def confirmation(scene: PromotionScene, grant: Body) -> Item:
     said = Settlement(grant=grant["id"], version="1", outcome="promoted")
     return settlement_item(scene.service.services, actor_of(scene, "registry"), said)
-
-
-def revocation(scene: PromotionScene, record: str) -> Item:
-    body = {"record": record, "effect": "revoked", "reason": "wrong"}
-    return Recorder(scene.service.services.ring.pepper).item(
-        "revocation", actor_of(scene, "author"), body, None
-    )
-
-
-def evidence_of(scene: PromotionScene) -> str:
-    record: str = get(scene.reader, "/v1/evidence", subject=ARTIFACT)["items"][0]["record"]
-    return record
-
-
-def together(scene: PromotionScene, *items: Item) -> Sequence[Outcome]:
-    """Written by one commit, in this order."""
-
-    async def append() -> Sequence[Outcome]:
-        return await scene.service.services.ledger.append_all(items)
-
-    return asyncio.run(append())
 
 
 def test_one_of_many_who_ask_at_once_gets_the_grant(scene: PromotionScene) -> None:

@@ -1,5 +1,7 @@
 """A registry's guard as the service sees it: what it asks before a move, and what it confirms."""
 
+import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -9,9 +11,14 @@ import httpx
 from sqlalchemy import update
 from sqlmodel import col
 
+from api.recording import Recorder
+from models.ledger.commit import Outcome
+from models.ledger.drafts import Item
 from models.promotions.tables import PromotionGrant, ReleaseTarget
+from tests.support.actors import actor_of
 from tests.support.bodies import Body
 from tests.support.calls import post
+from tests.support.facts import get
 from tests.support.gates import ARTIFACT, MODEL, TO, GateScene
 
 Held = tuple[str, str | None]
@@ -126,3 +133,24 @@ def make_move(version: str | None = "1", held: Held | None = None, **changes: ob
         "source": "runs:/1/model",
         "registry_run_id": "1",
     } | changes
+
+
+def revocation(scene: PromotionScene, record: str) -> Item:
+    body = {"record": record, "effect": "revoked", "reason": "wrong"}
+    return Recorder(scene.service.services.ring.pepper).item(
+        "revocation", actor_of(scene, "author"), body, None
+    )
+
+
+def evidence_of(scene: PromotionScene) -> str:
+    record: str = get(scene.reader, "/v1/evidence", subject=ARTIFACT)["items"][0]["record"]
+    return record
+
+
+def together(scene: PromotionScene, *items: Item) -> Sequence[Outcome]:
+    """Written by one commit, in this order."""
+
+    async def append() -> Sequence[Outcome]:
+        return await scene.service.services.ledger.append_all(items)
+
+    return asyncio.run(append())
