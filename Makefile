@@ -30,8 +30,9 @@ demo: $(VENV)/.projects $(VENV)/.demo ## Start the service, record real runs, gu
 
 install: $(VENV)/.projects ## Fill .venv with pinned requirements and both projects, editable
 
+# Each worker begins with a part of its own and takes from the others' when it has none left: none waits at the end.
 test: $(VENV)/.projects ## Run the tests on SQLite and on a PostgreSQL that they start (ARGS="-k name")
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/live $(ARGS) $(REPORT)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/live $(ARGS) $(REPORT)
 
 test-live: $(VENV)/.projects $(VENV)/.demo ## Run tests/live: real servers under load, killed, installed from wheels
 	$(BIN)/python -m pytest -m live -n $(WORKERS) --no-loadscope-reorder --ignore tests/live/mlflow $(ARGS) tests/live $(REPORT)
@@ -42,7 +43,7 @@ test-mlflow: $(VENV)/.projects $(MLFLOW_VENV)/.projects ## Run tests/live/mlflow
 check: $(VENV)/.projects ## Lint, formatting, types, import contracts, vendored files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers $(WORKERS)
 	$(BIN)/lint-imports
 	$(BIN)/python tools/vendor.py check
 

@@ -1,95 +1,97 @@
 """Moves that a registry has written and not yet committed: judged and recorded at once.
 
-One commit instead of three exchanges: what is judged under the log lock is what is recorded there, and nothing can come
-between. The record is drafted by what most likely allows the move; only when that was wrong is all of it judged before.
+One commit instead of three exchanges: a move is judged under the log lock, its record is made of the verdict there, and
+nothing can come between.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from typing import Final
 
 import orjson
 from anyio import to_thread
 
-from api.promoting import MOVED, TRIES, allowed_body, bound, judge_now, link_of, refuse, wanted_by
+from api.promoting import MOVED, TRIES, allowed_body, bound, link_of, refuse, wanted_by
 from api.schemas.promotions import MoveAsked, MovesWritten
 from api.services import Services
 from models.actor import Actor
 from models.errors import DecisionMoved
 from models.gates.asking import JsonObject
+from models.kinds.promotions import Promotion
 from models.kinds.registry import KINDS
-from models.ledger.drafts import Draft, Item, Stored, make_draft
+from models.ledger.drafts import Draft, Item, Stored, late_draft, make_draft
+from models.ledger.workspace import Workspace
 from models.promotions.queries import find_event
-from models.promotions.sketching import sketch
-from models.promotions.verdicts import Allowed, Refused, Wanted, refused
+from models.promotions.rules import judge_in_batch
+from models.promotions.verdicts import Refused, refused
 
 _PROMOTION: Final = KINDS["promotion"]
 
 
+class Move:
+    """One move of a call: `body` and `refusal` are what the commit made of it last."""
+
+    def __init__(self, actor: Actor, asked: MoveAsked) -> None:
+        self.asked = asked
+        self.wanted = wanted_by(actor, asked)
+        self.body: JsonObject = {}
+        self.refusal: Refused | None = None
+        self._actor = actor
+
+    def draft(self, key: str) -> Draft:
+        """Asked again with the same key it is the same record, whatever would be allowed by then."""
+        content = f"sha256:{sha256(self.asked.model_dump_json().encode()).hexdigest()}"
+        return late_draft(
+            _PROMOTION,
+            self._actor,
+            Promotion(**dict(self.asked), decision=None, grant=None),
+            idempotency_key=key,
+            content=content,
+            complete=partial(self._judged, key, content),
+        )
+
+    def _judged(self, key: str, content: str, workspace: Workspace, now: datetime) -> Draft:
+        self.refusal = None
+        verdict = judge_in_batch(workspace, self.wanted, now)
+        if isinstance(verdict, Refused):
+            self.refusal = verdict
+            raise DecisionMoved(verdict.reason)
+        self.body = allowed_body(self.asked, verdict) | {"grant": None}
+        fact = _PROMOTION.body.model_validate(self.body)
+        return make_draft(_PROMOTION, self._actor, self.body, fact, idempotency_key=key, content=content)
+
+
+def move_item(moves: Sequence[Move], id: str) -> Item:
+    """All moves of a call, to be judged when they are written."""
+    return Item(tuple(each.draft(f"{id}/{number}") for number, each in enumerate(moves)))
+
+
 async def move(services: Services, actor: Actor, written: MovesWritten) -> JsonObject:
     """The answer: all of the moves are recorded, or none and why not."""
-    wanted = [wanted_by(actor, asked) for asked in written.moves]
-    verdicts: Sequence[Allowed | Refused] | None = await to_thread.run_sync(_sketched, services, wanted)
+    moves = [Move(actor, asked) for asked in written.moves]
+    item = move_item(moves, written.id)
     for _ in range(TRIES):
-        if verdicts is None:
-            verdicts = await to_thread.run_sync(_judged, services, wanted)
-        allowed = [verdict for verdict in verdicts if isinstance(verdict, Allowed)]
-        for asked, each, verdict in zip(written.moves, wanted, verdicts, strict=True):
-            if isinstance(verdict, Refused):
-                return {"promotions": []} | await refuse(services, actor, asked, each, verdict)
-        item = move_item(actor, written, allowed)
         (outcome,) = await services.ledger.append_all([item])
         if isinstance(outcome, tuple):
-            return await _recorded(services, actor, wanted, item.drafts, outcome)
+            return await _recorded(services, actor, moves, outcome)
         if not isinstance(outcome, DecisionMoved):
             raise outcome
-        verdicts = None
-    verdict = refused("moved", MOVED)
-    return {"promotions": []} | await refuse(services, actor, written.moves[0], wanted[0], verdict)
+        for each in moves:
+            if each.refusal is not None:
+                return await _refused(services, actor, each, each.refusal)
+    return await _refused(services, actor, moves[0], refused("moved", MOVED))
 
 
-def _sketched(services: Services, wanted: Sequence[Wanted]) -> list[Allowed] | None:
-    """None when something has to be judged first: it is refused, or rests on more than a decision."""
-    found = []
-    for each in wanted:
-        with services.database.one_statement() as connection:
-            verdict = sketch(connection, each)
-        if verdict is None:
-            return None
-        found.append(verdict)
-    return found
-
-
-def _judged(services: Services, wanted: Sequence[Wanted]) -> list[Allowed | Refused]:
-    return [judge_now(services, each) for each in wanted]
-
-
-def move_item(actor: Actor, written: MovesWritten, allowed: Sequence[Allowed]) -> Item:
-    """All moves of a call, to be judged when they are written."""
-    return Item(
-        tuple(
-            _draft(actor, f"{written.id}/{number}", asked, verdict)
-            for number, (asked, verdict) in enumerate(zip(written.moves, allowed, strict=True))
-        )
-    )
-
-
-def _draft(actor: Actor, key: str, asked: MoveAsked, verdict: Allowed) -> Draft:
-    """Asked again with the same key it is the same record, whatever would be drafted by then."""
-    body = allowed_body(asked, verdict) | {"grant": None}
-    fact = _PROMOTION.body.model_validate(body)
-    content = f"sha256:{sha256(asked.model_dump_json().encode()).hexdigest()}"
-    return make_draft(_PROMOTION, actor, body, fact, idempotency_key=key, content=content)
+async def _refused(services: Services, actor: Actor, move: Move, refusal: Refused) -> JsonObject:
+    return {"promotions": []} | await refuse(services, actor, move.asked, move.wanted, refusal)
 
 
 async def _recorded(
-    services: Services,
-    actor: Actor,
-    wanted: Sequence[Wanted],
-    drafts: Sequence[Draft],
-    stored: Sequence[Stored],
+    services: Services, actor: Actor, moves: Sequence[Move], stored: Sequence[Stored]
 ) -> JsonObject:
-    bodies = [dict(draft.body) for draft in drafts]
+    bodies = [each.body for each in moves]
     if not stored[0].created:
         bodies = await to_thread.run_sync(_earlier, services, actor.namespace, stored)
     return {
@@ -110,7 +112,7 @@ async def _recorded(
         "code": None,
         "missing": [],
         "who": [],
-        "link": link_of(wanted[0], bodies[0]["decision"]),
+        "link": link_of(moves[0].wanted, bodies[0]["decision"]),
     }
 
 

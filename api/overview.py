@@ -70,9 +70,7 @@ def overview(session: Session, services: Services, namespace: str, now: datetime
     found = [
         (of_registries(looks_at(session, services, namespace), now), More("All findings", "/registry")),
         (
-            of_slos((each.slo for each in report(connection, Asked(namespace, now))), now)
-            if has.slos
-            else [],
+            of_slos(report(connection, Asked(namespace, now, with_windows=False)), now) if has.slos else [],
             More("All promises", links.slos()),
         ),
         (

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from fastapi import Request
 from prometheus_client import CollectorRegistry
 from sqlalchemy import make_url
+from starlette.requests import Request
 
 from api.auth import Authenticator
 from api.settings import Settings

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from api.services import Services
 from api.slo_reports import as_gauges
-from models.slo.definitions import current_slos
+from models.slo.current import current_slos
 from models.slo.gauges import checkpoint_gauges, namespaces_with_slos, next_deadlines
 from models.slo.reporting import Asked, report
 
@@ -15,7 +15,7 @@ def slo_gauges(services: Services, namespace: str | None) -> str:
     with services.database.read() as session:
         connection = session.connection()
         named = [namespace] if namespace is not None else namespaces_with_slos(connection)
-        reported = {each: report(connection, Asked(each, now)) for each in named}
+        reported = {each: report(connection, Asked(each, now, with_windows=False)) for each in named}
         deadlines = {
             key: deadline for each in named for key, deadline in next_deadlines(connection, each, now).items()
         }

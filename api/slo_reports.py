@@ -3,16 +3,27 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, Final
 
 from gates.slo.counts import SLO_STATES
-from gates.slo.report import report_json, slo_json
+from gates.slo.periods import PeriodBounds
+from gates.slo.report import (
+    MOVING,
+    ReportedSlo,
+    ReportedSource,
+    period_json,
+    report_json,
+    slo_json,
+    source_json,
+    time_json,
+)
 from models.slo.gauges import CheckpointGauge
+from models.slo.judged import MAX_REMEMBERED
 from models.slo.reporting import Reported
 
 COLUMNS: Final = (
@@ -45,43 +56,45 @@ COLUMNS: Final = (
     "last_evaluated_at",
     "sentence",
 )
-MAX_REMEMBERED: Final = 5_000
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_NO_WINDOWS: Final = '"windows":[]'
+_HOLES: Final = re.compile("|".join(f'(?<="{name}":)null' for name in MOVING))
+"""In the JSON of an entry. No text in it is taken for one: quotes are escaped there."""
+_VERSION: Final = version("shipworthy-server")
 
 
 def as_json(reported: Sequence[Reported], *, generated_at: datetime, as_of: datetime) -> str:
-    """The windows are put in as the database gave them: taking them apart and together again would cost more than all
-    the rest."""
-    head = report_json(
-        [], generated_at=generated_at, as_of=as_of, version=version("shipworthy-server"), commit=None
-    )
+    """The windows are put in as the database gave them, and entries of which nothing changed as they were encoded
+    before: taking all apart and together again would cost more than all the rest."""
+    head = report_json(generated_at=generated_at, as_of=as_of, version=_VERSION, commit=None)
     listed = []
     for each in reported:
-        before, after = _around_windows(_ByContent(each))
-        listed.append(f'{before}"windows":[{each.windows}]{after}')
-    return f"{_encode({**head, 'slos': []})[:-2]}{','.join(listed)}]}}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _ByContent:
-    """An entry that compares by what is shown of it, but for its windows."""
-
-    reported: Reported
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByContent) and other.reported.same == self.reported.same
-
-    def __hash__(self) -> int:
-        return hash(self.reported.same)
+        first, second, third, fourth, last = _around_moving(each.slo)
+        period = _period(each.bounds, each.slo.definition.period.name, each.slo.closed)
+        at, sources = _time(each.last_evaluated_at), _sources(each.sources)
+        listed.append(f"{first}{period}{second}{at}{third}{sources}{fourth}[{each.windows}]{last}")
+    return f"{_encode(head)[:-2]}{','.join(listed)}]}}"
 
 
 @lru_cache(maxsize=MAX_REMEMBERED)
-def _around_windows(entry: _ByContent) -> tuple[str, str]:
-    """The JSON of an entry before and behind its windows; remembered, since little changes between two rounds."""
-    before, _, after = _encode(slo_json(entry.reported.slo)).partition(_NO_WINDOWS)
-    return before, after
+def _around_moving(slo: ReportedSlo) -> list[str]:
+    """The JSON of an entry before, between and behind what moves. An entry that did not change is the same object."""
+    return _HOLES.split(_encode(slo_json(slo)))
+
+
+@lru_cache(maxsize=1_000)
+def _period(bounds: PeriodBounds, name: str, closed: bool) -> str:
+    return _encode(period_json(name, bounds, closed=closed))
+
+
+@lru_cache(maxsize=100)
+def _time(when: datetime | None) -> str:
+    return _encode(time_json(when))
+
+
+@lru_cache(maxsize=1_000)
+def _sources(sources: tuple[ReportedSource, ...]) -> str:
+    return _encode([source_json(each) for each in sources])
 
 
 def as_csv(reported: Sequence[Reported]) -> str:
@@ -90,8 +103,9 @@ def as_csv(reported: Sequence[Reported]) -> str:
     writer = csv.writer(file, lineterminator="\r\n")  # RFC 4180
     writer.writerow(COLUMNS)
     for each in reported:
-        shown = slo_json(each.slo)
-        row = _row(shown)
+        slo = each.slo
+        period = period_json(slo.definition.period.name, each.bounds, closed=slo.closed)
+        row = _row(slo_json(slo, period=period, last_evaluated_at=time_json(each.last_evaluated_at)))
         writer.writerow([_cell(row[name]) for name in COLUMNS])
     return file.getvalue()
 
@@ -127,7 +141,8 @@ def as_gauges(
 ) -> str:
     """Prometheus' text format. `deadlines` are of the next window of each SLO that has one, by namespace and name."""
     lines = _Lines()
-    slos = [(namespace, each.slo) for namespace, listed in namespaces.items() for each in listed]
+    reported = [(namespace, each) for namespace, listed in namespaces.items() for each in listed]
+    slos = [(namespace, each.slo) for namespace, each in reported]
     lines.family("training_slo_status", "1 for the state that an SLO is in, 0 for all others.")
     for namespace, slo in slos:
         for state in SLO_STATES:
@@ -149,20 +164,20 @@ def as_gauges(
     for (namespace, name), deadline in deadlines.items():
         lines.add({"namespace": namespace, "slo": name}, deadline.timestamp())
     lines.family("training_slo_last_evaluation_timestamp_seconds", "When windows were judged last.")
-    for namespace, slo in slos:
-        if slo.last_evaluated_at is not None:
-            labels = {"namespace": namespace, "slo": slo.definition.name}
-            lines.add(labels, slo.last_evaluated_at.timestamp())
+    for namespace, each in reported:
+        if each.last_evaluated_at is not None:
+            labels = {"namespace": namespace, "slo": each.slo.definition.name}
+            lines.add(labels, each.last_evaluated_at.timestamp())
     lines.family(
         "training_checkpoint_verified_exists",
         "Whether a live run has a checkpoint that is verified well enough.",
     )
-    for each in checkpoints:
-        lines.add(each.labels, int(each.age_seconds is not None))
+    for gauge in checkpoints:
+        lines.add(gauge.labels, int(gauge.age_seconds is not None))
     lines.family("training_checkpoint_verified_age_seconds", "Age of the training state of that checkpoint.")
-    for each in checkpoints:
-        if each.age_seconds is not None:
-            lines.add(each.labels, each.age_seconds)
+    for gauge in checkpoints:
+        if gauge.age_seconds is not None:
+            lines.add(gauge.labels, gauge.age_seconds)
     return lines.text()
 
 

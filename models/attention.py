@@ -5,20 +5,22 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection, exists, func, select
-from sqlmodel import col
 
-from models.bulk import sql_table
-from models.contracts.tables import Contract
+from models.bulk import as_asked, sql_table
+from models.columns import instant
 from models.gates.queries import DECISION_COLUMNS, StoredDecision
 from models.gates.tables import Gate, GateDecision
-from models.ledger.tables import TreeHead
-from models.lineage.tables import Run
 from models.promotions.queries import StoredEvent
 from models.promotions.tables import PromotionEvent
-from models.slo.tables import Slo
 
 _REFUSED: Final = 200
 """Refusals that are looked at, the newest ones: somebody who tries again and again makes one each time."""
+# Past SQLAlchemy's compiler, which took longer than the database: every open page asks them again and again.
+_HEAD: Final = "SELECT size, committed_at FROM tree_head ORDER BY id DESC LIMIT 1"
+_BEGUN: Final = "SELECT " + ", ".join(
+    f"EXISTS (SELECT 1 FROM {table} WHERE namespace = :namespace)"
+    for table in ("run", "contract", "gate", "slo")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +42,15 @@ class LogHead:
 
 
 def log_head(connection: Connection) -> LogHead:
-    query = select(col(TreeHead.size), col(TreeHead.committed_at)).order_by(col(TreeHead.id).desc()).limit(1)
-    row = connection.execute(query).first()
-    return LogHead(0, None) if row is None else LogHead(row.size, row.committed_at)
+    row = connection.exec_driver_sql(_HEAD).first()
+    return LogHead(0, None) if row is None else LogHead(row[0], instant(row[1]))
 
 
 def begun(connection: Connection, namespace: str) -> Begun:
     """One statement."""
-    tables = (Run, Contract, Gate, Slo)
-    query = select(*(exists().where(col(table.namespace) == namespace) for table in tables))
-    return Begun(*(bool(each) for each in connection.execute(query).one()))
+    query = as_asked(_BEGUN, connection.dialect.name)
+    row = connection.exec_driver_sql(query, {"namespace": namespace}).one()
+    return Begun(*map(bool, row))
 
 
 def blocked_places(connection: Connection, namespace: str, limit: int) -> list[StoredDecision]:

@@ -114,7 +114,7 @@ def select_among(
     given: Any = json.dumps(list(keys)) if connection.dialect.name == "sqlite" else list(keys)
     # Past SQLAlchemy's compiler: a commit asks a handful of these.
     query = as_asked(query, connection.dialect.name)
-    return list(connection.exec_driver_sql(query, {"namespace": namespace, "keys": given, **more}))
+    return list(connection.exec_driver_sql(query, {"namespace": namespace, "keys": given, **more}).all())
 
 
 @cache

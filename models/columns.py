@@ -56,4 +56,11 @@ def instant(value: object) -> datetime | None:
     if isinstance(value, str):
         return datetime.fromisoformat(value).replace(tzinfo=UTC)
     assert isinstance(value, datetime)
-    return value.astimezone(UTC)
+    # As the driver gives it, unless a proxy gave the connection another zone.
+    return value if value.tzinfo is UTC else value.astimezone(UTC)
+
+
+def read_instant(text: str) -> datetime:
+    """An instant that either database put into JSON."""
+    when = datetime.fromisoformat(text)
+    return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)

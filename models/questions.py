@@ -4,27 +4,36 @@ PostgreSQL gets one UNION ALL, for what an answer costs is going there and back;
 gets one statement after another.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any, Final
 
+import psycopg
 from sqlalchemy import Connection
 
-from models.bulk import as_asked, driver, select_among
+from models.bulk import driver, select_among
 
 TEXT: Final = ("text",)
+_NAMED: Final = re.compile(r"(?<!:):([a-z_]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A SELECT that says `:namespace` and `IN :keys`; `types` are the wire types of its columns, in order."""
+    """A SELECT that says `:namespace`, `IN :keys` and the names in `more`; `types` are its columns' wire types."""
 
     query: str
     types: tuple[str, ...]
     namespace: str = ""
     keys: Sequence[str] = ()
+    more: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def given(self) -> Mapping[str, object]:
+        """The parameters, by their names."""
+        return {"namespace": self.namespace, "keys": list(self.keys), **self.more}
 
 
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
@@ -40,17 +49,19 @@ def ask_together(connection: Connection, questions: Sequence[Question]) -> list[
     """The rows of each question, in its columns' own types (SQLite gives instants as it keeps them: as text)."""
     if connection.dialect.name == "sqlite":
         return [
-            [tuple(row) for row in select_among(connection, each.query, each.namespace, each.keys)]
+            [
+                tuple(row)
+                for row in select_among(connection, each.query, each.namespace, each.keys, **each.more)
+            ]
             for each in questions
         ]
     answers: list[list[tuple[Any, ...]]] = [[] for _ in questions]
     readers = [_readers(each.types) for each in questions]
-    given: dict[str, object] = {}
-    for number, each in enumerate(questions):
-        given[f"namespace_{number}"], given[f"keys_{number}"] = each.namespace, list(each.keys)
-    statement = _together(tuple((each.query, each.types) for each in questions))
-    with driver(connection).cursor() as cursor:
-        for number, *texts in cursor.execute(statement, given):
+    statement, names = _together(tuple((each.query, each.types) for each in questions))
+    given = [each.given for each in questions]
+    # A raw cursor: psycopg would look for its own placeholders in a long statement each time.
+    with psycopg.RawCursor(driver(connection)) as cursor:
+        for number, *texts in cursor.execute(statement, [given[place][name] for place, name in names]):
             # Shorter rows are filled up with nulls, which `zip` leaves out.
             answers[number].append(
                 tuple(
@@ -67,20 +78,29 @@ def _readers(types: tuple[str, ...]) -> tuple[Callable[[str], Any], ...]:
 
 
 @lru_cache(maxsize=512)
-def _together(asked: tuple[tuple[str, tuple[str, ...]], ...]) -> bytes:
-    """One statement whose rows say which question they answer; every value as text, since columns of a union have one
-    type."""
+def _together(asked: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[bytes, list[tuple[int, str]]]:
+    """One statement whose rows say which question they answer, with the question and name of each of its parameters;
+    every value as text, since columns of a union have one type."""
     width = max(len(types) for _, types in asked)
-    parts = []
+    parts, places = [], dict[tuple[int, str], int]()
     for number, (query, types) in enumerate(asked):
         names = [f"c{place}" for place in range(len(types))]
         texts = [_text(name, kind) for name, kind in zip(names, types, strict=True)]
         texts += ["NULL"] * (width - len(types))
-        named = as_asked(query, "postgresql")
-        for name in ("namespace", "keys"):
-            named = named.replace(f"%({name})s", f"%({name}_{number})s")
-        parts.append(f"SELECT {number}, {', '.join(texts)} FROM ({named}) AS q{number}({', '.join(names)})")
-    return " UNION ALL ".join(parts).encode()
+        numbered = _numbered(query, number, places)
+        parts.append(
+            f"SELECT {number}, {', '.join(texts)} FROM ({numbered}) AS q{number}({', '.join(names)})"
+        )
+    return " UNION ALL ".join(parts).encode(), list(places)
+
+
+def _numbered(query: str, number: int, places: dict[tuple[int, str], int]) -> str:
+    """The query with `$n` for its names, which `places` knows from then on."""
+
+    def place(found: re.Match[str]) -> str:
+        return f"${places.setdefault((number, found[1]), len(places) + 1)}"
+
+    return _NAMED.sub(place, query.replace("IN :keys", "= ANY(:keys)"))
 
 
 def _text(name: str, kind: str) -> str:

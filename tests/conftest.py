@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import structlog
 
+from tests.support.compiled import share_compiled
 from tests.support.databases import DatabaseUrls, sqlite_copy
 from tests.support.memory import roomy_memory
 from tests.support.postgres import SERVICE_ROLE, PostgresServer
@@ -29,6 +30,7 @@ def pytest_configure() -> None:
             structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
         ]
     )
+    share_compiled()
     memory = roomy_memory()
     if memory is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))

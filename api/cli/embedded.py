@@ -20,7 +20,7 @@ from models.actor import EvidenceLevel, Role
 from models.errors import ShipworthyError
 from models.keys.administration import create_key, retire_key
 from models.work.queue import may_claim
-from models.work.roots import note_roots, roots_to_note
+from models.work.roots import SIGN_SECONDS, note_roots, roots_to_note
 from models.work.states import WorkKind
 
 NAMESPACE: Final = "default"
@@ -31,6 +31,8 @@ KEPT_SECONDS: Final = 23 * 3600.0
 LONGEST_PAUSE: Final = 60.0
 STOP_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 0.5
+_ROOTS_SECONDS: Final = SIGN_SECONDS / 10
+"""Roots count as read for SIGN_SECONDS and longer; looked after each time, they were half of what idling costs."""
 
 log = structlog.get_logger()
 
@@ -42,6 +44,7 @@ class EmbeddedWorker:
         self._services = services
         self._settings = settings
         self._stopping = threading.Event()
+        self._roots_noted = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="embedded-worker", daemon=True)
 
     def start(self) -> None:
@@ -74,15 +77,14 @@ class EmbeddedWorker:
     def _is_needed(self) -> bool:
         if self._settings.mlflow_uri:
             return True
-        self._note_roots()
-        with self._services.database.read() as session:
-            return may_claim(
-                session.connection(), NAMESPACE, KINDS, self._settings.roots.keys(), datetime.now(UTC)
-            )
+        if time.monotonic() - self._roots_noted > _ROOTS_SECONDS:
+            self._note_roots()
+        with self._services.database.one_statement() as connection:
+            return may_claim(connection, NAMESPACE, KINDS, self._settings.roots.keys(), datetime.now(UTC))
 
     def _note_roots(self) -> None:
         """No worker runs yet that would say so itself, and nothing is queued for roots that nobody reads."""
-        now = datetime.now(UTC)
+        self._roots_noted, now = time.monotonic(), datetime.now(UTC)
         with self._services.database.read() as session:
             new = roots_to_note(session.connection(), NAMESPACE, self._settings.roots.keys(), now)
         if new:

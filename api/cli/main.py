@@ -6,11 +6,14 @@ from typing import Annotated
 
 import typer
 
-from api.cli import db, keys, log
-from api.cli.backup import backup, restore
-from api.cli.fsck import fsck
-from api.cli.serve import serve
-from api.cli.worker import worker
+from api.cli.collector import collector_off
+
+with collector_off():
+    from api.cli import db, keys, log
+    from api.cli.backup import backup, restore
+    from api.cli.fsck import fsck
+    from api.cli.serve import serve
+    from api.cli.worker import worker
 
 app = typer.Typer(
     name="shipworthy-server",

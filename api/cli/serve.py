@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from api.cli.collector import collector_off
 from api.cli.opening import DATA_DEFAULT, DataOption
 from api.cli.worker import RootOption
 
@@ -21,6 +22,7 @@ def serve(
     root: RootOption = None,
 ) -> None:
     """Run the service. In a process beside it runs statistics of evaluations and, with --root, contract checks."""
-    from api.cli.serving import serve_until_stopped
+    with collector_off():
+        from api.cli.serving import serve_until_stopped
 
     serve_until_stopped(host, port, data, open_mode, root or [])

@@ -77,7 +77,7 @@ def serve_until_stopped(host: str, port: int, data: Path, open_mode: bool, root:
             if roots or not missing_packages():
                 worker = EmbeddedWorker(services, _worker_settings(registry, settings, host, bound))
                 worker.start()
-            _spare_collector()
+            spare_collector()
             windows = WindowTick(services.database, services.ledger, services.blobs)
             try:
                 with ticking(lambda now: abandon_overdue(services.database, services.ledger, now), windows):
@@ -126,7 +126,7 @@ def _worker_settings(asked: WorkerSettings, settings: Settings, host: str, port:
     )
 
 
-def _spare_collector() -> None:
+def spare_collector() -> None:
     """Takes what lives until the end out of the garbage collector's sight, and lets it look less often: it went
     through 160,000 objects of imported modules again and again, 7 % of the time under load."""
     gc.collect()

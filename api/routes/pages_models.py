@@ -7,6 +7,7 @@ import orjson
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from api.routes.reading_promotions import protected_names
 from api.services import services_of
 from api.web import links
 from api.web.answers import page
@@ -19,6 +20,7 @@ from models.gates.queries import gates_of_model, list_decisions
 from models.lineage.lineage import lineage_of
 from models.lineage.model_queries import get_version, list_manifests
 from models.lineage.question import NOW, Direction, Question, VersionName
+from models.promotions.queries import protections
 
 router = APIRouter(include_in_schema=False)
 
@@ -46,6 +48,9 @@ def show_model_version(
             for gate in gates_of_model(connection, namespace, model)
         ]
         rows = list_decisions(session, namespace, None, _DECISIONS, model=model, artifact=line.artifact)
+        protected = None
+        if not found and "*" not in (protect := services_of(request).settings.protect):
+            protected = protected_names(protections(connection, namespace), protect)
         manifests = list_manifests(session, namespace, registry, model, version, 1)
         question = Question(namespace, 1, Direction.UPSTREAM, NOW, now, False)
         lineage = orjson.loads(lineage_of(connection, question, VersionName(registry, model, version)))
@@ -55,7 +60,7 @@ def show_model_version(
         "model": model,
         "version": version,
         "name": name,
-        "verdict": version_verdict(name, places),
+        "verdict": version_verdict(name, places, protected),
         "places": places,
         "rows": [decision_row(row) for row in rows],
         "evidence": [

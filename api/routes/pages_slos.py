@@ -106,7 +106,7 @@ def show_slo(
     values = {
         "verdict": slo_verdict(reported.slo),
         "line": slo_line(reported, filters, MAX_SHOWN),
-        "facts": facts_of(reported.slo),
+        "facts": facts_of(reported),
         "slo": reported.slo,
         "hrefs": {each.window: window_href(name, {"id": each.window}) for each in reported.slo.corrections},
         "definition": links.slo_definition(name, current.version),

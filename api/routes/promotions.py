@@ -113,7 +113,7 @@ async def check_move(request: Request) -> Response:
     actor = await services.authenticator.actor(request)
     require_role(actor, Role.REGISTRY)
     asked = read_fact(parse_json(await request.body()), MoveAsked)
-    return JSONResponse(await check(services, actor, asked))
+    return Response(orjson.dumps(await check(services, actor, asked)), media_type=JSON)
 
 
 @router.post(
@@ -132,7 +132,7 @@ async def record_moves(request: Request) -> Response:
     actor = await services.authenticator.actor(request)
     require_role(actor, Role.REGISTRY)
     written = read_fact(parse_json(await request.body()), MovesWritten)
-    return JSONResponse(await move(services, actor, written))
+    return Response(orjson.dumps(await move(services, actor, written)), media_type=JSON)
 
 
 @router.post(

@@ -85,20 +85,35 @@ _RELEASED: Final[dict[str, Any]] = {
 def get_protections(request: Request, actor: CurrentActor) -> Response:
     services = services_of(request)
     protect = services.settings.protect
+    asked = request.headers.get("if-none-match")
+    if asked is not None:
+        with services.database.one_statement() as connection:
+            tag = _tag(actor.namespace, protections_version(connection, actor.namespace), protect)
+        if asked == tag:
+            return Response(status_code=304, headers=_tagged(tag))
     with services.database.reading() as connection:
-        version = protections_version(connection, actor.namespace)
-        tag = f'"{sha256(repr((actor.namespace, version, protect)).encode()).hexdigest()[:32]}"'
-        headers = {"ETag": tag, "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers=headers)
+        tag = _tag(actor.namespace, protections_version(connection, actor.namespace), protect)
         found = protections(connection, actor.namespace)
-    return JSONResponse(_protections_json(found, protect), headers=headers)
+    return JSONResponse(_protections_json(found, protect), headers=_tagged(tag))
+
+
+def _tag(namespace: str, version: tuple[int, int], protect: tuple[str, ...]) -> str:
+    return f'"{sha256(repr((namespace, version, protect)).encode()).hexdigest()[:32]}"'
+
+
+def _tagged(tag: str) -> dict[str, str]:
+    return {"ETag": tag, "Cache-Control": "no-cache"}
+
+
+def protected_names(found: Protections, protect: tuple[str, ...]) -> list[str]:
+    """Names of registries that take a decision; with "*" in `protect` all others do as well."""
+    return sorted({*found.targets, *protect, ALWAYS} - {"*"})
 
 
 def _protections_json(found: Protections, protect: tuple[str, ...]) -> dict[str, Any]:
     return {
         "all": "*" in protect,
-        "targets": sorted({*found.targets, *protect, ALWAYS} - {"*"}),
+        "targets": protected_names(found, protect),
         "registration_models": list(found.registration_models),
         "released": [
             {

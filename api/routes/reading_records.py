@@ -9,7 +9,7 @@ from api.routes.reading_checkpoints import DigestPath
 from api.services import services_of
 from models.errors import NotFound
 from models.fields import instant_text
-from models.kinds.registry import KINDS, SCHEMAS
+from models.kinds.registry import KINDS, find_schema
 from models.ledger.record_queries import get_record
 from models.lineage.model_queries import get_manifest
 from models.lineage.queries import get_ingredient
@@ -62,7 +62,7 @@ def get_schemas() -> Response:
 @router.get("/v1/schemas/{digest}", response_class=Response, summary="The bytes of a JSON schema")
 def get_schema_bytes(digest: DigestPath) -> Response:
     """The schema that records name in `schema`; the SHA-256 of its bytes is the digest."""
-    schema = SCHEMAS.get(digest)
+    schema = find_schema(digest)
     if schema is None:
         raise NotFound("no schema with this digest; list them with GET /v1/schemas")
     return Response(schema, media_type=JSON)

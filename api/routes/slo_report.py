@@ -56,10 +56,11 @@ def get_slo_report(
         raise _refused("to", "must be later than `from`")
     if known is not None and known > now:
         raise _refused("as_of", "lies in the future; leave it out for now")
-    asked = Asked(actor.namespace, now, first, last, team, as_of=known)
+    as_table = _wants_csv(request.headers.get("accept", ""))
+    asked = Asked(actor.namespace, now, first, last, team, as_of=known, with_windows=not as_table)
     with services_of(request).database.read() as session:
         reported = report(session.connection(), asked)
-    if _wants_csv(request.headers.get("accept", "")):
+    if as_table:
         headers = {"Content-Disposition": 'attachment; filename="slo-report.csv"'}
         return Response(as_csv(reported), media_type=f"{CSV}; charset=utf-8", headers=headers)
     return Response(as_json(reported, generated_at=now, as_of=known or now), media_type=JSON)

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, Final
 
@@ -19,9 +19,11 @@ from models.ledger.writer import Ledger
 
 MAX_WAITING: Final = 1_000
 """Items that wait to be written at the same time: a quarter of what the ledger queues, so that clients find room."""
-MAX_RECORDS_WAITING: Final = 3
-"""Records of outcomes: while one is written the next is made, and no client waits behind more than a few hundred."""
+MAX_RECORDS_AT_ONCE: Final = 3
+"""Records of outcomes that one commit takes: while these are written the next are made, and no client waits behind more
+than a few hundred outcomes."""
 Body = dict[str, Any]
+_Together = Sequence[tuple[str, Sequence[Body], Draft]]
 
 log = structlog.get_logger("shipworthy.ticks")
 
@@ -51,17 +53,17 @@ def _settled(waiting: Iterable["Future[tuple[Stored, ...]]"]) -> int:
 
 
 def append_outcomes(ledger: Ledger, outcomes: Iterable[tuple[str, Body]]) -> int:
-    """How many of these outcomes of windows, each with its namespace, were recorded: many in one record. Where another
-    process was faster with one of a record, the others are tried alone: their evidence may not come again."""
+    """How many of these outcomes of windows, each with its namespace, were recorded: many in one record, and a few
+    records in one commit. Where another process was faster with one of them, the others are tried alone: their evidence
+    may not come again."""
     made = 0
-    waiting = deque[tuple[str, Sequence[Body], Future[tuple[Stored, ...]]]]()
-    for namespace, bodies, draft in _records(outcomes):
-        if len(waiting) >= MAX_RECORDS_WAITING:
-            made += _outcomes_stored(ledger, *waiting.popleft())
-        waiting.append((namespace, bodies, ledger.append(Item((draft,)))))
-    while waiting:
-        made += _outcomes_stored(ledger, *waiting.popleft())
-    return made
+    waiting: tuple[_Together, Future[tuple[Stored, ...]]] | None = None
+    records = _records(outcomes)
+    while together := list(islice(records, MAX_RECORDS_AT_ONCE)):
+        if waiting is not None:
+            made += _outcomes_stored(ledger, *waiting)
+        waiting = together, ledger.append(Item(tuple(draft for _, _, draft in together)))
+    return made + (0 if waiting is None else _outcomes_stored(ledger, *waiting))
 
 
 def _records(outcomes: Iterable[tuple[str, Body]]) -> Iterator[tuple[str, Sequence[Body], Draft]]:
@@ -90,19 +92,18 @@ def _drafts(namespace: str, bodies: Sequence[Body]) -> Iterator[tuple[str, Seque
         yield namespace, bodies, draft
 
 
-def _outcomes_stored(
-    ledger: Ledger, namespace: str, bodies: Sequence[Body], future: "Future[tuple[Stored, ...]]"
-) -> int:
+def _outcomes_stored(ledger: Ledger, together: _Together, future: "Future[tuple[Stored, ...]]") -> int:
     try:
-        (stored,) = future.result()
+        stored = future.result()
     except Conflict as refusal:
-        if len(bodies) > 1:
+        alone = [(namespace, body) for namespace, bodies, _ in together for body in bodies]
+        if len(alone) > 1:
             return append_bodies(
-                ledger, "window.settled", ((namespace, {"windows": [body]}) for body in bodies)
+                ledger, "window.settled", ((namespace, {"windows": [body]}) for namespace, body in alone)
             )
         log.info("tick.overtaken", reason=refusal.detail)
         return 0
-    return len(bodies) if stored.created else 0
+    return sum(len(bodies) for (_, bodies, _), each in zip(together, stored, strict=True) if each.created)
 
 
 def _draft(kind: str, namespace: str, body: Body) -> Draft:

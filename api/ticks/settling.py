@@ -23,7 +23,8 @@ from models.database import Database
 from models.ledger.head import read_head
 from models.ledger.writer import Ledger
 from models.lineage.question import position_at
-from models.slo.definitions import Published, current_slos, slo_at
+from models.slo.current import current_slos
+from models.slo.definitions import Published, slo_at
 from models.slo.evidence_reports import reports_due
 from models.slo.expecting import looked_back
 from models.slo.judging import judge_windows

@@ -8,7 +8,8 @@ from api.ticks.appending import append_bodies
 from gates.slo.definition import WINDOWED
 from models.database import Database
 from models.ledger.writer import Ledger
-from models.slo.definitions import Published, current_slos
+from models.slo.current import current_slos
+from models.slo.definitions import Current
 from models.slo.expecting import calendar_bodies, withdrawal_bodies
 
 
@@ -24,11 +25,11 @@ def write_ahead(database: Database, ledger: Ledger, now: datetime) -> int:
     return made + append_bodies(ledger, "windows.expected", _coming(slos, now))
 
 
-def _has_calendar(published: Published) -> bool:
+def _has_calendar(published: Current) -> bool:
     return published.definition.objective in WINDOWED
 
 
-def _coming(slos: Sequence[Published], now: datetime) -> Iterator[tuple[str, dict[str, Any]]]:
+def _coming(slos: Sequence[Current], now: datetime) -> Iterator[tuple[str, dict[str, Any]]]:
     for published in slos:
         for body in calendar_bodies(published, now):
             yield published.namespace, body

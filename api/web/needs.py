@@ -16,11 +16,10 @@ from api.web.slo_words import SLO_STATES, sentence_of
 from api.web.templating import instant
 from api.web.verdicts import Verdict
 from api.web.words import Word
-from gates.slo.report import ReportedSlo
 from models.gates.queries import StoredDecision
 from models.lineage.run_queries import RunSummary
 from models.promotions.queries import StoredEvent
-from models.slo.reporting import RECENTLY
+from models.slo.reporting import RECENTLY, Reported
 from shipworthy.formats.times import parse_instant
 
 _KINDS: Final = ("registry", "slo", "gate", "run", "data", "promotion", "review")
@@ -75,18 +74,18 @@ def of_registries(looks: Sequence[Look], now: datetime) -> list[Need]:
     return found
 
 
-def _stands_still(slo: ReportedSlo, now: datetime) -> bool:
+def _stands_still(reported: Reported, now: datetime) -> bool:
     """Whether windows were judged once and are no more, though none of this period was. One that was never judged was
     published a moment ago."""
-    last = slo.last_evaluated_at
+    last = reported.last_evaluated_at
     return last is not None and now - last > RECENTLY
 
 
-def of_slos(slos: Iterable[ReportedSlo], now: datetime) -> list[Need]:
+def of_slos(reported: Iterable[Reported], now: datetime) -> list[Need]:
     """Promises that are broken, at risk or not known; and, once, that windows are not judged any more."""
     found, stale = [], []
-    for slo in slos:
-        state = slo.status.state
+    for each in reported:
+        slo, state = each.slo, each.slo.status.state
         if state in _NEEDED:
             found.append(
                 Need(
@@ -99,8 +98,8 @@ def of_slos(slos: Iterable[ReportedSlo], now: datetime) -> list[Need]:
                     None,
                 )
             )
-        elif state == "no_data" and (slo.counts.judged or _stands_still(slo, now)):
-            stale.append(slo)
+        elif state == "no_data" and (slo.counts.judged or _stands_still(each, now)):
+            stale.append(each)
     if stale:
         count = "1 promise is" if len(stale) == 1 else f"{len(stale):,} promises are"
         sentence = f"{count} not judged any more: the service's clockwork stands still. Look at its log."

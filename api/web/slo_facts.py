@@ -4,8 +4,8 @@ from fractions import Fraction
 from typing import Final
 
 from api.web.words import plural
-from gates.slo.report import ReportedSlo
 from gates.slo.sentences import percent
+from models.slo.reporting import Reported
 
 _ON_MISSING: Final = {
     "breach": "a window counts as missed",
@@ -18,16 +18,17 @@ def _misses(count: Fraction) -> str:
     return f"{float(count):.4g} {'miss' if count == 1 else 'misses'}"
 
 
-def facts_of(slo: ReportedSlo) -> list[tuple[str, str]]:
+def facts_of(reported: Reported) -> list[tuple[str, str]]:
     """Label and text; figures as the JSON report has them, rounded for reading."""
+    slo, bounds, judged_at = reported.slo, reported.bounds, reported.last_evaluated_at
     definition, status, budget = slo.definition, slo.status, slo.status.budget
     facts = [
         ("Owner", f"team {definition.team}, service {definition.service}"),
         ("Objective", f"{definition.objective}, target {percent(definition.target)}"),
         (
             "Period",
-            f"{slo.bounds.start:%Y-%m-%d %H:%M} to {slo.bounds.end:%Y-%m-%d %H:%M} UTC, "
-            f"by {slo.bounds.time_zone}{', over' if slo.closed else ''}",
+            f"{bounds.start:%Y-%m-%d %H:%M} to {bounds.end:%Y-%m-%d %H:%M} UTC, "
+            f"by {bounds.time_zone}{', over' if slo.closed else ''}",
         ),
         (
             "Budget",
@@ -62,8 +63,8 @@ def facts_of(slo: ReportedSlo) -> list[tuple[str, str]]:
             )
             + (f", {plural(len(source.gaps), 'gap')} in the period" if source.gaps else ""),
         )
-        for source in slo.sources
+        for source in reported.sources
     ]
-    if slo.last_evaluated_at is not None:
-        facts.append(("Judged", f"{slo.last_evaluated_at:%Y-%m-%d %H:%M:%S} UTC"))
+    if judged_at is not None:
+        facts.append(("Judged", f"{judged_at:%Y-%m-%d %H:%M:%S} UTC"))
     return facts

@@ -12,6 +12,7 @@ from api.web.slo_words import SLO_STATES, WINDOW_STATES, local_in_words, sentenc
 from api.web.verdicts import Verdict
 from api.web.words import Word, duration_in_words, plural
 from gates.slo.report import ReportedSlo
+from gates.slo.sentences import backfilled_sentence
 from models.slo.reporting import Reported
 from shipworthy.formats.times import parse_instant
 
@@ -41,6 +42,7 @@ class SloLine:
     title: str
     href: str
     sentence: str
+    is_backfilled: bool
     team: str
     service: str
     objective: str
@@ -72,11 +74,12 @@ def slo_line(reported: Reported, filters: Mapping[str, str | None], shown: int =
         name=definition.name,
         title=definition.display_name or definition.name,
         href=links.slo(definition.name, **filters),
-        sentence=sentence_of(slo.status.sentence),
+        sentence=sentence_of(_without_mark(slo)),
+        is_backfilled=slo.backfilled_until is not None,
         team=definition.team,
         service=definition.service,
         objective=definition.objective,
-        notes=tuple(_notes(slo)),
+        notes=tuple(_notes(reported)),
         cells=tuple(
             Cell(place * CELL_WIDTH, shape_of(each), _title(each), window_href(definition.name, each))
             for place, each in enumerate(latest)
@@ -86,17 +89,24 @@ def slo_line(reported: Reported, filters: Mapping[str, str | None], shown: int =
     )
 
 
-def _notes(slo: ReportedSlo) -> list[str]:
+def _without_mark(slo: ReportedSlo) -> str:
+    """The sentence without what a list says of many lines by a mark, and once in words."""
+    since = slo.backfilled_until
+    sentence = slo.status.sentence
+    return sentence if since is None else sentence.removesuffix(f"; {backfilled_sentence(since)}")
+
+
+def _notes(reported: Reported) -> list[str]:
     """What a reader of the sentence has to know beside it."""
     notes = [
         f"Its source {source.name} is silent"
         + (f" since {source.last_seen:%d %b %H:%M} UTC." if source.last_seen else ".")
-        for source in slo.sources
+        for source in reported.sources
         if not source.alive
     ]
-    if slo.corrections:
-        notes.append(f"{plural(len(slo.corrections), 'outcome')} judged anew after it was settled.")
-    if slo.closed:
+    if reported.slo.corrections:
+        notes.append(f"{plural(len(reported.slo.corrections), 'outcome')} judged anew after it was settled.")
+    if reported.slo.closed:
         notes.append("The period is over.")
     return notes
 
@@ -143,10 +153,16 @@ def lateness_in_words(window: _Window) -> str:
 
 
 def _title(window: _Window) -> str:
-    late = lateness_in_words(window)
-    return (
-        f"{local_in_words(window['deadline_local'])}: {window_word(window).text}{f', {late}' if late else ''}"
-    )
+    parts = [window_word(window).text, lateness_in_words(window), _so_far(window)]
+    return f"{local_in_words(window['deadline_local'])}: {', '.join(filter(None, parts))}"
+
+
+def _so_far(window: _Window) -> str:
+    """Of a day of a live run, how many of its slices up to now are good: "7 of 12 slices so far"."""
+    slices = window.get("slices")
+    if window["status"] != "pending" or not slices:
+        return ""
+    return f"{slices['good']:,} of {plural(sum(slices.values()), 'slice')} so far good"
 
 
 def _in_words(windows: Sequence[_Window]) -> str:

@@ -11,6 +11,7 @@ from api.web import links
 from api.web.decision_words import SHADOW, VERDICTS
 from api.web.verdicts import Verdict
 from api.web.words import Word, plural
+from gates.release.texts import joined
 from models.gates.in_force import Standing, why
 from models.gates.queries import StoredDecision
 from shipworthy.formats.times import parse_instant
@@ -97,12 +98,24 @@ def place_of(found: Standing, target: str, name: str) -> Place:
     return Place(target, word, found.missing[0], found.missing[1:], decision.record, None)
 
 
-def version_verdict(name: str, places: Sequence[Place]) -> Verdict:
-    """May it ship?"""
+def _ungated(name: str, protected: Sequence[str] | None) -> Verdict:
+    """No gate judges it: names that take a decision are shut to it, and all others are open to anybody."""
+    action = "Publish a policy for each name that nothing should take unjudged."
+    if protected is None:
+        sentence = f"{name} may not ship: every name takes a decision, and no gate judges this model."
+        return Verdict(_UNDECIDED, sentence, action)
+    shut = joined(protected[:5]) if len(protected) <= 5 else f"{', '.join(protected[:5])} and others"
+    return Verdict(
+        _UNDECIDED,
+        f"No gate judges {name}: {shut} can’t be taken, every other name is free to move.",
+        action,
+    )
+
+
+def version_verdict(name: str, places: Sequence[Place], protected: Sequence[str] | None) -> Verdict:
+    """May it ship? `protected`: the names that take a decision whatever is to take them, None for all."""
     if not places:
-        return Verdict(
-            _UNDECIDED, f"{name} may not ship: no gate stands before any place.", "Publish a policy."
-        )
+        return _ungated(name, protected)
     worst = min(places, key=lambda place: _TONES.index(place.word.tone))
     going = [place.target for place in places if place.word.code == "passed"]
     if len(going) == len(places):

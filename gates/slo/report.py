@@ -71,21 +71,18 @@ class EarlierVersion:
     max_misses: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ReportedSlo:
-    """`revision`: number of the published version. `definition`: with the strictest target and count of misses that was
-    promised for windows of the period; `earlier` are the versions which promised that. `last_evaluated_at` None:
-    never. `backfilled_until`: when it was first published, where windows of the period were over by then."""
+    """What was made of a promise; equal to itself only. `revision`: number of the published version. `definition`: with
+    the strictest target and count of misses that was promised for windows of the period; `earlier` are the versions
+    which promised that. `backfilled_until`: when it was first published, where windows of the period were over by
+    then."""
 
     definition: Definition
     revision: int
-    bounds: PeriodBounds
     closed: bool
     counts: Counts
     status: SloStatus
-    last_evaluated_at: datetime | None
-    sources: Sequence[ReportedSource] = ()
-    windows: Sequence[ReportedWindow] = ()
     exclusions: Sequence[Exclusion] = ()
     corrections: Sequence[Correction] = ()
     earlier: Sequence[EarlierVersion] = ()
@@ -93,22 +90,27 @@ class ReportedSlo:
 
 
 def report_json(
-    slos: Sequence[ReportedSlo], *, generated_at: datetime, as_of: datetime, version: str, commit: str | None
+    *, generated_at: datetime, as_of: datetime, version: str, commit: str | None
 ) -> dict[str, Json]:
-    """The whole report, in order of name. `as_of`: only what had been received by then was counted."""
+    """The report without its SLOs. `as_of`: only what had been received by then was counted."""
     return {
         "schema": SCHEMA,
         "generated_at": format_instant(generated_at),
         "as_of": format_instant(as_of),
         "evaluated_by": {"version": version, "commit": commit},
         "tzdata": TZDATA_VERSION,
-        "slos": [slo_json(each) for each in sorted(slos, key=lambda slo: slo.definition.name)],
+        "slos": [],
     }
 
 
-def slo_json(slo: ReportedSlo) -> dict[str, Json]:
-    """One promise. `burn` and `forecast` are not computed, and null."""
-    definition, status, bounds = slo.definition, slo.status, slo.bounds
+MOVING: Final = ("period", "last_evaluated_at", "sources", "windows")
+"""Members of a promise's JSON that are not of its ReportedSlo: what time changes by itself, and its windows."""
+
+
+def slo_json(slo: ReportedSlo, **moving: Json) -> dict[str, Json]:
+    """One promise; members that MOVING names are as they are given, else null. `burn` and `forecast` are not computed,
+    and null."""
+    definition, status = slo.definition, slo.status
     return {
         "definition": {"id": definition.name, "revision": slo.revision, "digest": definition.digest},
         "kind": definition.kind,
@@ -116,13 +118,7 @@ def slo_json(slo: ReportedSlo) -> dict[str, Json]:
         "service": definition.service,
         "team": definition.team,
         "objective": definition.objective,
-        "period": {
-            "name": definition.period.name,
-            "from": format_instant(bounds.start),
-            "to": format_instant(bounds.end),
-            "timezone": bounds.time_zone,
-            "closed": slo.closed,
-        },
+        "period": moving.get("period"),
         "status": status.state,
         "sli_low": _number(status.low),
         "sli_high": _number(status.high),
@@ -136,15 +132,25 @@ def slo_json(slo: ReportedSlo) -> dict[str, Json]:
         "burn": None,
         "counts": counts_json(slo.counts),
         "coverage": _number(status.coverage),
-        "last_evaluated_at": _time(slo.last_evaluated_at),
-        "sources": [_source(each) for each in slo.sources],
-        "windows": [window_json(each, definition.layer) for each in slo.windows],
+        "last_evaluated_at": moving.get("last_evaluated_at"),
+        "sources": moving.get("sources"),
+        "windows": moving.get("windows"),
         "exclusions": [_exclusion(each) for each in slo.exclusions],
         "corrections": [_correction(each) for each in slo.corrections],
-        "backfilled_until": _time(slo.backfilled_until),
+        "backfilled_until": time_json(slo.backfilled_until),
         "earlier": [_earlier(each) for each in slo.earlier],
         "forecast": None,
         "sentence": status.sentence,
+    }
+
+
+def period_json(name: str, bounds: PeriodBounds, *, closed: bool) -> dict[str, Json]:
+    return {
+        "name": name,
+        "from": format_instant(bounds.start),
+        "to": format_instant(bounds.end),
+        "timezone": bounds.time_zone,
+        "closed": closed,
     }
 
 
@@ -181,11 +187,16 @@ def window_json(window: ReportedWindow, layer: str) -> dict[str, Json]:
     }
 
 
-def _source(source: ReportedSource) -> Json:
+def source_json(source: ReportedSource) -> Json:
     gaps: list[Json] = [
         {"from": format_instant(gap.start), "to": format_instant(gap.end)} for gap in source.gaps
     ]
-    return {"name": source.name, "alive": source.alive, "last_seen": _time(source.last_seen), "gaps": gaps}
+    return {
+        "name": source.name,
+        "alive": source.alive,
+        "last_seen": time_json(source.last_seen),
+        "gaps": gaps,
+    }
 
 
 def _exclusion(exclusion: Exclusion) -> Json:
@@ -193,8 +204,8 @@ def _exclusion(exclusion: Exclusion) -> Json:
         "id": exclusion.id,
         "reason": exclusion.reason,
         "approver": exclusion.approver,
-        "from": _time(exclusion.start),
-        "to": _time(exclusion.end),
+        "from": time_json(exclusion.start),
+        "to": time_json(exclusion.end),
         "windows": list(exclusion.windows),
         "recorded_at": format_instant(exclusion.recorded_at),
         "retroactive": exclusion.retroactive,
@@ -226,5 +237,5 @@ def _number(share: Fraction | None) -> float | None:
     return None if share is None else float(share)
 
 
-def _time(when: datetime | None) -> str | None:
+def time_json(when: datetime | None) -> str | None:
     return None if when is None else format_instant(when)

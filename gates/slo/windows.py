@@ -59,6 +59,12 @@ def judge(
     it says that it covers, it can't have known it. `coverage`: of the source from opens_at to deadline + grace; None
     when the definition names no source."""
     known = [each for each in evidence if each.recorded_at <= now]
+    judged_at = window.deadline_utc + definition.grace
+    if not known and not exclusions:
+        # Where many fall due together nothing came of most: there is nothing to compare.
+        return (
+            WindowOutcome("pending") if now < judged_at else _by_absence(definition, coverage, judged_at, now)
+        )
     limit = definition.limit
     possible = [each for each in known if not each.good or each.at >= window.data_interval.end]
     successes = [each for each in possible if each.good and not _is_over(each, limit)]
@@ -67,7 +73,6 @@ def judge(
     exclusion = excluding(exclusions, window, now)
     if exclusion is not None:
         return WindowOutcome("excluded", None, None, f"exclusion:{exclusion.id}", digests, runs)
-    judged_at = window.deadline_utc + definition.grace
     if successes:
         return _by_success(window, judged_at, successes, digests, runs)
     failed = any(each.final or _is_over(each, limit) for each in failures)

@@ -6,9 +6,9 @@ reads, and whatever is not plainly in order makes the answer no.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import orjson
 from pydantic import ValidationError
@@ -16,75 +16,11 @@ from sqlalchemy import Connection
 
 from gates.release.facts import Review, Waiver
 from gates.release.waivers import is_active
-from models.columns import UTCDateTime
+from models.columns import instant
 from models.fields import instant_text
 from models.gates.asking import read
 from models.gates.queries import CurrentGate, StoredDecision
-
-_STANDS: Final = (
-    "NOT EXISTS (SELECT 1 FROM revocation said WHERE said.namespace = later.namespace "
-    "AND said.revoked = later.record AND said.effect = 'revoked')"
-)
-_RESTED: Final = (
-    "rested.namespace = :namespace AND rested.decision = (SELECT record FROM latest) "
-    "AND later.position > rested.position AND later.outcome <> 'passed' AND {stands} "
-)
-_AFTER: Final = "later.position > (SELECT position FROM latest) AND {stands} "
-# One statement: what an answer costs is mostly their number. The first row set is the newest decision, the others what
-# became of it since. What was said before it was known to it, and judged: contested data may pass with a review. Later
-# findings are those about the same thing that are no pass: of the same kind of evidence, the same contract, the same
-# checkpoint, a checksum of the artifact; and whoever denied the artifact.
-STANDING: Final = (
-    (
-        "WITH latest AS (SELECT record, type, verdict, gate, gate_version, valid_until, position, document "
-        "FROM gate_decision WHERE artifact = :artifact AND namespace = :namespace AND mode = 'enforce' "
-        "AND model = :model AND target = :target ORDER BY position DESC LIMIT 1) "
-        "SELECT 'decision' AS what, record AS one, type AS two, verdict AS three, gate AS four, "
-        "gate_version AS number, valid_until AS moment, position, document FROM latest "
-        "UNION ALL SELECT 'gate', name, digest, document_digest, record, version, NULL, 0, owner FROM gate "
-        "WHERE model = :model AND namespace = :namespace AND target = :target "
-        "UNION ALL SELECT 'taken back', said.revoked, said.effect, record.kind, '', 0, NULL, 0, '' "
-        "FROM decision_input rested JOIN revocation said ON said.revoked = rested.record "
-        "AND said.namespace = rested.namespace JOIN record ON record.digest = rested.record "
-        "WHERE rested.namespace = :namespace AND rested.decision = (SELECT record FROM latest) "
-        "AND said.position > rested.position "
-        "UNION ALL SELECT 'taken back', said.revoked, said.effect, 'decision', '', 0, NULL, 0, '' FROM revocation said "
-        "WHERE said.namespace = :namespace AND said.revoked = (SELECT record FROM latest) "
-        "UNION ALL SELECT 'key', rested.key_id, '', '', '', 0, NULL, 0, '' FROM decision_input rested "
-        "JOIN record ended ON ended.idempotency_key = 'key.revoked|' || rested.key_id "
-        "AND ended.namespace = rested.namespace WHERE rested.namespace = :namespace "
-        "AND rested.decision = (SELECT record FROM latest) AND ended.kind = 'key.revoked' "
-        "AND ended.position > rested.position "
-        "UNION ALL SELECT 'later', later.kind, later.record, '', '', 0, NULL, 0, '' FROM decision_input rested "
-        "JOIN evidence was ON was.record = rested.record AND was.namespace = rested.namespace "
-        "JOIN evidence later ON later.subject = was.subject AND later.namespace = was.namespace "
-        "AND later.kind = was.kind WHERE {rested}"
-        "UNION ALL SELECT 'later', 'contract ' || later.contract, later.record, '', '', 0, NULL, 0, '' "
-        "FROM decision_input rested "
-        "JOIN contract_check was ON was.record = rested.record AND was.namespace = rested.namespace "
-        "JOIN contract_check later ON later.manifest = was.manifest AND later.namespace = was.namespace "
-        "AND later.contract = was.contract AND later.object = was.object WHERE {rested}"
-        "UNION ALL SELECT 'later', 'checkpoint verification', later.record, '', '', 0, NULL, 0, '' "
-        "FROM decision_input rested "
-        "JOIN checkpoint_verification was ON was.record = rested.record AND was.namespace = rested.namespace "
-        "JOIN checkpoint_verification later ON later.checkpoint = was.checkpoint AND later.namespace = was.namespace "
-        "WHERE {rested}"
-        "UNION ALL SELECT 'later', 'checksum', later.record, '', '', 0, NULL, 0, '' FROM checkpoint_verification later "
-        "WHERE later.checkpoint = :artifact AND later.namespace = :namespace AND later.outcome <> 'passed' AND {after}"
-        "UNION ALL SELECT 'later', later.kind, later.record, '', '', 0, NULL, 0, '' FROM evidence later "
-        "WHERE later.subject = :artifact AND later.namespace = :namespace AND later.kind = 'artifact-checksum' "
-        "AND later.outcome <> 'passed' AND {after}"
-        "UNION ALL SELECT 'later', 'denial', later.record, '', '', 0, NULL, 0, '' FROM review later "
-        "WHERE later.artifact = :artifact AND later.namespace = :namespace AND later.target = :target "
-        "AND later.action = 'denied' AND {after}"
-    )
-    .replace("{rested}", _RESTED)
-    .replace("{after}", _AFTER)
-    .replace("{stands}", _STANDS)
-)
-"""Rows of nine columns by what they are: what, one, two, three, four, number, moment, position, document. Others that
-are wanted in the same moment can be asked for with a UNION ALL; their `what` has to be another."""
-
+from models.gates.standing_rows import STANDING, StandingRow
 
 Obstacle = Literal["no_gate", "undecided", "not_passed", "lapsed", "fallen"]
 """Why a pass may not be used. `lapsed`: its time, that of an approval or waiver in it, or its policy version is past;
@@ -94,12 +30,14 @@ Obstacle = Literal["no_gate", "undecided", "not_passed", "lapsed", "fallen"]
 @dataclass(frozen=True, slots=True)
 class Standing:
     """`decision` is the newest enforced one, whether it may be used or not; `missing` says what would have to be done,
-    and is empty exactly when it may. `obstacles` are the kinds of these. `gate` stands before the target now."""
+    and is empty exactly when it may. `obstacles` are the kinds of these. `gate` stands before the target now, and
+    `predicate` is what the decision's document says."""
 
     decision: StoredDecision | None
     gate: CurrentGate | None
     missing: tuple[str, ...]
     obstacles: tuple[Obstacle, ...] = ()
+    predicate: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_active(self) -> bool:
@@ -117,38 +55,31 @@ def standing(
 ) -> Standing:
     """What stands about this artifact and this place at `now`, which is not before the last commit."""
     rows = read(connection, STANDING, namespace, model=model, target=target, artifact=artifact)
-    return standing_of(connection, rows, model, target, artifact, now)
+    return standing_of(rows, model, target, artifact, now)
 
 
 def standing_of(
-    connection: Connection, rows: Iterable[Any], model: str, target: str, artifact: str, now: datetime
+    rows: Iterable[StandingRow], model: str, target: str, artifact: str, now: datetime
 ) -> Standing:
     """The same from the rows of STANDING."""
     found: dict[str, dict[Any, None]] = defaultdict(dict)
     for row in rows:
         found[row.what][row] = None
     gate = next((_gate(row, model, target) for row in found["gate"]), None)
-    decision = next((_decision(connection, row, model, target, artifact) for row in found["decision"]), None)
+    decision = next((_decision(row, model, target, artifact) for row in found["decision"]), None)
     if decision is None:
         return Standing(None, gate, (_undecided(gate, model, target),), (_without_decision(gate),))
-    missing = tuple(_missing(gate, decision, found, now))
-    return Standing(
-        decision, gate, tuple(sentence for _, sentence in missing), tuple(kind for kind, _ in missing)
-    )
+    predicate: Mapping[str, Any] = orjson.loads(decision.document)
+    missing = tuple(_missing(gate, decision, predicate, found, now))
+    sentences, kinds = tuple(sentence for _, sentence in missing), tuple(kind for kind, _ in missing)
+    return Standing(decision, gate, sentences, kinds, predicate)
 
 
-def _gate(row: Any, model: str, target: str) -> CurrentGate:  # noqa: ANN401 - a row of STANDING
+def _gate(row: StandingRow, model: str, target: str) -> CurrentGate:
     return CurrentGate(row.one, row.number, row.two, row.three, model, target, row.document, row.four)
 
 
-def _decision(
-    connection: Connection,
-    row: Any,  # noqa: ANN401 - a row of STANDING
-    model: str,
-    target: str,
-    artifact: str,
-) -> StoredDecision:
-    until = UTCDateTime().process_result_value(row.moment, connection.dialect)
+def _decision(row: StandingRow, model: str, target: str, artifact: str) -> StoredDecision:
     return StoredDecision(
         record=row.one,
         type=row.two,
@@ -158,7 +89,7 @@ def _decision(
         artifact=artifact,
         gate=row.four,
         gate_version=row.number,
-        valid_until=until,
+        valid_until=instant(row.moment),
         position=row.position,
         document=row.document,
     )
@@ -191,10 +122,13 @@ def _undecided(gate: CurrentGate | None, model: str, target: str) -> str:
 
 
 def _missing(
-    gate: CurrentGate | None, decision: StoredDecision, found: Mapping[str, Iterable[Any]], now: datetime
+    gate: CurrentGate | None,
+    decision: StoredDecision,
+    predicate: Mapping[str, Any],
+    found: Mapping[str, Iterable[Any]],
+    now: datetime,
 ) -> Iterable[tuple[Obstacle, str]]:
     again = "decide again with POST /v1/gates/{name}/decisions"
-    predicate: Mapping[str, Any] = orjson.loads(decision.document)
     if decision.verdict not in ("passed", "break_glass"):
         yield (
             "not_passed",

@@ -43,4 +43,8 @@ _ALL: Final = (
 )
 
 KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _ALL}
-SCHEMAS: Final[Mapping[str, bytes]] = {kind.schema_digest: kind.schema for kind in _ALL}
+
+
+def find_schema(digest: str) -> bytes | None:
+    """The JSON schema with this digest, which records name in `schema`."""
+    return next((kind.schema for kind in _ALL if kind.schema_digest == digest), None)

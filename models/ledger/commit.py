@@ -102,13 +102,14 @@ def _accept(
     item: Item, workspace: Workspace, accepted: list[tuple[Entry, Draft]], size: int, now: datetime
 ) -> tuple[Stored, ...]:
     stored = []
-    for draft in item.drafts:
-        known = workspace.known.get((draft.namespace, draft.key))
+    for given in item.drafts:
+        known = workspace.known.get((given.namespace, given.key))
         if known is not None:
-            if known.content != draft.content:
-                raise _conflict(draft)
-            stored.append(Stored(draft.kind.name, known.digest, known.position, False))
+            if known.content != given.content:
+                raise _conflict(given)
+            stored.append(Stored(given.kind.name, known.digest, known.position, False))
             continue
+        draft = given if given.complete is None else given.complete(workspace, now)
         entry = Entry(
             kind=draft.kind.name,
             namespace=draft.namespace,
@@ -124,7 +125,8 @@ def _accept(
             owner=draft.owner,
         )
         rule = RULES[entry.kind]
-        rule.check(workspace, entry)
+        if given.complete is None:
+            rule.check(workspace, entry)
         rule.project(workspace, entry)
         rule.follow(workspace, entry)
         accepted.append((entry, draft))

@@ -7,19 +7,33 @@ not written to and memory does not grow with the log. Both sides are read in the
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import Connection, StaticPool, String, create_engine, select
 from sqlalchemy import Table as SqlTable
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 from models.bulk import sql_table
-from models.columns import metadata
 from models.ledger.rebuild import PROJECTIONS
 from shipworthy.formats.canonical_json import parse_canonical
 from shipworthy.formats.jcs import canonicalize
 
 _FETCH_ROWS: Final = 500
 Row = Mapping[str, Any]
+
+
+@cache
+def _definitions() -> str:
+    """The projection tables and their indexes, as a script for SQLite."""
+    dialect = sqlite.dialect()
+    tables = [sql_table(table) for table in PROJECTIONS]
+    statements: list[ExecutableDDLElement] = [
+        *(CreateTable(table) for table in tables),
+        *(CreateIndex(index) for table in tables for index in table.indexes),
+    ]
+    return ";\n".join(str(statement.compile(dialect=dialect)) for statement in statements)
 
 
 @contextmanager
@@ -29,12 +43,12 @@ def scratch_database() -> Iterator[Connection]:
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect("", check_same_thread=False)
         connection.execute("PRAGMA journal_mode=OFF")
+        connection.executescript(_definitions())
         return connection
 
     engine = create_engine("sqlite://", creator=connect, poolclass=StaticPool)
     try:
         with engine.connect() as connection:
-            metadata.create_all(connection, tables=[sql_table(table) for table in PROJECTIONS])
             yield connection
     finally:
         engine.dispose()

@@ -45,6 +45,9 @@ class Draft:
     level: str
     owner: str | None
     key_id: str | None
+    complete: Callable[[Workspace, datetime], Draft] | None = None
+    """Makes the whole draft of one without payload, under the log lock and in place of the kind's check, at the time of
+    the commit. Refuses by raising a ShipworthyError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,37 @@ def make_draft(
         level=actor.level,
         owner=actor.owner,
         key_id=actor.key_id if actor.auth == "key" else None,
+    )
+
+
+def late_draft(
+    kind: Kind,
+    actor: Actor,
+    fact: Value,
+    *,
+    idempotency_key: str,
+    content: str,
+    complete: Callable[[Workspace, datetime], Draft],
+) -> Draft:
+    """A record whose body is known only under the log lock. `fact` holds what is known of it before, and `content`
+    says what was asked for: the same key again gets what was recorded then."""
+    return Draft(
+        kind=kind,
+        namespace=actor.namespace,
+        subject=kind.subject(fact, None),
+        key=kind.idempotency_key(fact, None, content, actor.owner, idempotency_key),
+        explicit_key=True,
+        content=content,
+        digest="",
+        payload=b"",
+        fact=fact,
+        body={},
+        canonical=CanonicalBody(b"", {}, {}),
+        run_id=None,
+        level=actor.level,
+        owner=actor.owner,
+        key_id=actor.key_id if actor.auth == "key" else None,
+        complete=complete,
     )
 
 

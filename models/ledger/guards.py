@@ -26,19 +26,23 @@ class LedgerIsAppendOnly(RuntimeError):
 
 
 def guard_sessions() -> None:
-    """Makes every ORM session refuse to change ledger rows, by object and by statement."""
+    """Makes every ORM session refuse to change ledger rows, by object and by statement. Called again it adds
+    nothing: SQLAlchemy would call a listener as often as it was added."""
+    if not event.contains(Session, "before_flush", _no_changed_objects):
+        event.listen(Session, "before_flush", _no_changed_objects)
+        event.listen(Session, "do_orm_execute", _no_changing_statements)
 
-    @event.listens_for(Session, "before_flush")
-    def _no_changed_objects(session: Session, context: UOWTransaction, instances: object) -> None:
-        for changed in (*session.dirty, *session.deleted):
-            if isinstance(changed, _LEDGER_CLASSES):
-                raise LedgerIsAppendOnly(f"{type(changed).__name__} rows are never changed or deleted")
 
-    @event.listens_for(Session, "do_orm_execute")
-    def _no_changing_statements(state: ORMExecuteState) -> None:
-        mapper = state.bind_mapper if state.is_update or state.is_delete else None
-        if mapper is not None and mapper.class_ in _LEDGER_CLASSES:
-            raise LedgerIsAppendOnly(f"{mapper.class_.__name__} rows are never changed or deleted")
+def _no_changed_objects(session: Session, context: UOWTransaction, instances: object) -> None:
+    for changed in (*session.dirty, *session.deleted):
+        if isinstance(changed, _LEDGER_CLASSES):
+            raise LedgerIsAppendOnly(f"{type(changed).__name__} rows are never changed or deleted")
+
+
+def _no_changing_statements(state: ORMExecuteState) -> None:
+    mapper = state.bind_mapper if state.is_update or state.is_delete else None
+    if mapper is not None and mapper.class_ in _LEDGER_CLASSES:
+        raise LedgerIsAppendOnly(f"{mapper.class_.__name__} rows are never changed or deleted")
 
 
 def check_guards(connection: Connection) -> None:
@@ -161,25 +165,26 @@ def _constraint_differences(connection: Connection) -> list[str]:
     ]
 
 
+_GRANTS: Final = text(
+    "SELECT t.name, ARRAY(SELECT p FROM unnest(ARRAY['DELETE', 'TRUNCATE', 'TRIGGER']) AS p "
+    "WHERE has_table_privilege(current_user, c.oid, p)), "
+    # A right on one column counts as well.
+    "has_any_column_privilege(current_user, c.oid, 'UPDATE'), "
+    # A member of the owner can become it with SET ROLE, and an owner can disable triggers.
+    "pg_has_role(current_user, c.relowner, 'MEMBER') "
+    "FROM unnest(CAST(:tables AS text[])) WITH ORDINALITY AS t (name, place) "
+    "JOIN pg_class AS c ON c.oid = CAST(t.name AS regclass) ORDER BY t.place"
+)
+
+
 def _grant_differences(connection: Connection) -> list[str]:
     """The service's role may add to ledger tables and read them; more than that could rewrite them."""
     differences = []
-    for table in LEDGER_TABLES:
-        named = {"name": table}
-        for privilege in ("DELETE", "TRUNCATE", "TRIGGER"):
-            query = text("SELECT has_table_privilege(current_user, CAST(:name AS text), :privilege)")
-            if connection.execute(query, named | {"privilege": privilege}).scalar():
-                differences.append(f"this service's role may {privilege} {table}")
-        # A right on one column counts as well.
-        query = text("SELECT has_any_column_privilege(current_user, CAST(:name AS text), 'UPDATE')")
-        if connection.execute(query, named).scalar():
+    for table, rights, may_update, may_own in connection.execute(_GRANTS, {"tables": list(LEDGER_TABLES)}):
+        differences += [f"this service's role may {right} {table}" for right in rights]
+        if may_update:
             differences.append(f"this service's role may UPDATE {table}")
-        # A member of the owner can become it with SET ROLE, and an owner can disable triggers.
-        query = text(
-            "SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class "
-            "WHERE oid = CAST(CAST(:name AS text) AS regclass)"
-        )
-        if connection.execute(query, named).scalar():
+        if may_own:
             differences.append(f"this service's role is, or may become, the owner of {table}")
     if differences:
         differences.append(

@@ -4,6 +4,8 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from models.bulk import driver
+
 LOG_LOCK: Final = 0x5348_4950
 """Advisory lock of PostgreSQL ("SHIP")."""
 
@@ -11,4 +13,4 @@ LOG_LOCK: Final = 0x5348_4950
 def take_log_lock(connection: Connection) -> None:
     """Held until the transaction ends. On SQLite a write transaction is that lock."""
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOG_LOCK})")
+        driver(connection).execute(b"SELECT pg_advisory_xact_lock(%d)" % LOG_LOCK)

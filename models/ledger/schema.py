@@ -1,17 +1,15 @@
 """The database's schema: bringing it up to date, and who may do what in it.
 
 `upgrade` needs the owner of the tables (SHIPWORTHY_MIGRATION_URL); the service itself runs as a role that may only
-add to the ledger.
+add to the ledger. Alembic is imported when there is something to change, which at most starts there is not.
 """
 
+import ast
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import ProgrammingError
 
 import migrations
@@ -43,21 +41,30 @@ LEDGER_TABLES: Final = tuple(table.__tablename__ for table in (Record, TreeNode,
 MIGRATION_LOCK: Final = 0x5348_4D49
 
 
-def _config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    return config
+@cache
+def _revisions() -> dict[str, str | None]:
+    """Each revision that this program knows, and the one before it, from the scripts that Alembic reads."""
+    found: dict[str, str | None] = {}
+    for script in (Path(migrations.__file__).parent / "versions").glob("*.py"):
+        assigned = {
+            node.targets[0].id: ast.literal_eval(node.value)
+            for node in ast.parse(script.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        }
+        found[assigned["revision"]] = assigned["down_revision"]
+    return found
 
 
 def latest_revision() -> str:
-    head = ScriptDirectory.from_config(_config()).get_current_head()
-    assert head is not None
+    (head,) = _revisions().keys() - set(_revisions().values())
     return head
 
 
 def current_revision(connection: Connection) -> str | None:
     """The revision of this database, None for an empty one."""
-    return MigrationContext.configure(connection).get_current_revision()
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
 def upgrade(database: Database, service_role: str | None = None) -> None:
@@ -79,12 +86,21 @@ def _upgrade(database: Database, service_role: str | None) -> None:
         if database.dialect == "postgresql":
             # Two processes that start at once must not both create the tables.
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
-        config = _config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        if current_revision(connection) != latest_revision():
+            _migrate(connection)
         if database.dialect == "postgresql" and service_role is not None:
             for statement in grants(service_role):
                 connection.execute(text(statement))
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
 
 
 def require_current(connection: Connection) -> None:
@@ -92,8 +108,7 @@ def require_current(connection: Connection) -> None:
     found, wanted = current_revision(connection), latest_revision()
     if found == wanted:
         return
-    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
-    if found is not None and found not in known:
+    if found is not None and found not in _revisions():
         raise StartRefused(
             f"the database has schema {found}, made by a newer version of this service; "
             f"this one knows {wanted}: install the newer version"

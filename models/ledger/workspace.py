@@ -7,18 +7,17 @@ never changed in place; that makes it possible to take back what a refused item 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
-from operator import itemgetter
+from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from models.bulk import How, Row, Write, sql_table, wire_type
-from models.columns import Table, UTCDateTime, instant
+from models.columns import Table
 from models.ledger.drafts import Draft
+from models.ledger.rows import Key, key_of, one_row, row_of
 from models.questions import TEXT, Question, ask_together
 
-Key = tuple[Any, ...]
 _ABSENT = object()
 _KNOWN: Final = (
     "SELECT idempotency_key, content_digest, digest, position FROM record "
@@ -49,6 +48,7 @@ class Workspace:
         self.changed_states: dict[Key, bool] = {}
         self._flags: dict[tuple[str, str, str], bool] = {}
         self._known: dict[tuple[str, str], KnownRecord] = {}
+        self._answers: dict[Key, list[tuple[Any, ...]]] = {}
         self._asked: list[tuple[Question, Callable[[list[tuple[Any, ...]]], None]]] = []
         self._steps: list[Callable[[], None]] = []
         self._rows: dict[type[Table], dict[Key, Row | None]] = defaultdict(dict)
@@ -72,6 +72,15 @@ class Workspace:
     def ask(self, question: Question, take: Callable[[list[tuple[Any, ...]]], None]) -> None:
         """Queues a question; `take` gets its rows at the latest when somebody wants to know something."""
         self._asked.append((question, take))
+
+    def ask_as(self, key: Key, question: Question) -> None:
+        """Queues a question whose rows `answer` gives."""
+        self.ask(question, partial(self._answers.__setitem__, key))
+
+    def answer(self, key: Key) -> list[tuple[Any, ...]] | None:
+        """The rows as they were before this batch, None when nobody asked."""
+        self.fetch()
+        return self._answers.get(key)
 
     def afterwards(self, step: Callable[[], None]) -> None:
         """Something to load that depends on what was asked before: done when that is known."""
@@ -118,22 +127,26 @@ class Workspace:
         self, table: type[Table], column: str, namespace: str, rows: list[tuple[Any, ...]]
     ) -> None:
         for row in rows:
-            found = _row(table, row)
+            found = row_of(table, row)
             self._rows[table][namespace, found[column]] = found
+
+    def load_row(self, table: type[Table], *key: object) -> None:
+        """The row with this primary key."""
+        if key not in self._rows[table]:
+            self._rows[table][key] = None
+            self.ask(one_row(table, key), partial(self._take_row, table, key))
+
+    def _take_row(self, table: type[Table], key: Key, rows: list[tuple[Any, ...]]) -> None:
+        for row in rows:
+            self._rows[table][key] = row_of(table, row)
 
     def get(self, table: type[Table], *key: object) -> Row | None:
         if self._asked or self._steps:
             self.fetch()
         loaded = self._rows[table]
         if key not in loaded:
-            target = sql_table(table)
-            where = " AND ".join(f"{column.name} = :{column.name}" for column in target.primary_key)
-            given = dict(zip((column.name for column in target.primary_key), key, strict=True))
-            names = target.columns.keys()
-            row = self.connection.execute(
-                text(f"SELECT {', '.join(names)} FROM {target.name} WHERE {where}"), given
-            ).first()
-            loaded[key] = None if row is None else _row(table, row)
+            self.load_row(table, *key)
+            self.fetch()
         found = loaded[key]
         if found is None:
             found = self._new[table].get(key) or self._missing[table].get(key)
@@ -147,7 +160,7 @@ class Workspace:
 
     def put(self, table: type[Table], row: Row) -> None:
         """A row that replaces what has the same primary key."""
-        key = _key(table, row)
+        key = key_of(table, row)
         self._set((self._new if self.is_absent(table, *key) else self._changed)[table], key, row)
         self._set(self._rows[table], key, row)
 
@@ -155,7 +168,7 @@ class Workspace:
         """A row that is kept unless its primary key is taken: the first one stays. `new` says that the database
         can't have it yet, which is written faster."""
         rows = (self._new if new else self._missing)[table]
-        key = _key(table, row)
+        key = key_of(table, row)
         if key not in rows:
             self._set(rows, key, row)
 
@@ -211,28 +224,3 @@ def _by_namespace(wanted: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     for namespace, value in wanted:
         found[namespace][value] = None
     return {namespace: list(values) for namespace, values in found.items()}
-
-
-def _row(table: type[Table], values: Iterable[Any]) -> Row:
-    """A row as it was read; SQLite gives instants as text where no column type is asked."""
-    row = dict(zip(sql_table(table).columns.keys(), values, strict=True))
-    for name in _instants(table):
-        row[name] = instant(row[name])
-    return row
-
-
-@cache
-def _instants(table: type[Table]) -> list[str]:
-    return [column.name for column in sql_table(table).columns if isinstance(column.type, UTCDateTime)]
-
-
-def _key(table: type[Table], row: Row) -> Key:
-    return _key_getter(table)(row)
-
-
-@cache
-def _key_getter(table: type[Table]) -> Callable[[Row], Key]:
-    names = [column.name for column in sql_table(table).primary_key]
-    if len(names) == 1:
-        return lambda row: (row[names[0]],)
-    return itemgetter(*names)

@@ -6,9 +6,10 @@ from typing import Any, Final, cast
 
 from models.kinds.facts import Snapshot
 from models.kinds.runs import Input, RunRegistered
+from models.ledger.canonical import canonical_bytes
 from models.ledger.entries import Entry
 from shipworthy.formats.digests import sha256_digest
-from shipworthy.formats.jcs import JsonValue, canonicalize
+from shipworthy.formats.jcs import JsonValue
 
 IDENTITY: Final = (
     "job",
@@ -62,7 +63,7 @@ def identity_of(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def document_digest(document: JsonValue) -> str:
     """Content address of an ingredient: sha256 of its RFC 8785 form as it was sent."""
-    return sha256_digest(canonicalize(document))
+    return sha256_digest(canonical_bytes(document))
 
 
 def snapshot_digest(snapshot: Snapshot, body: Mapping[str, Any]) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from models.errors import Conflict
 from models.kinds.facts import ModelVersionFact
+from models.ledger.canonical import canonical_bytes
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage.run_view import View
@@ -84,7 +85,7 @@ def reseal(workspace: Workspace, entry: Entry, before: View, view: View) -> View
 
 def made_of_document(view: View) -> bytes:
     """What a run is made of, as RFC 8785 bytes."""
-    return canonicalize({part: view[part] for part in MADE_OF})
+    return canonical_bytes({part: view[part] for part in MADE_OF})
 
 
 def _made_of(workspace: Workspace, entry: Entry, view: View) -> str:

@@ -256,7 +256,9 @@ RULES: Final[Mapping[str, Rule]] = {
     "window.settled": Rule(slo_projections.window_settled, slo_rules.load_settled, slo_rules.check_settled),
     "slo.excluded": Rule(slo_projections.slo_excluded, slo_rules.load_exclusions, slo_rules.check_exclusion),
     "promotion.granted": Rule(promotion_projections.granted, check=promotion_rules.check_grant),
-    "promotion": Rule(promotion_projections.promoted, check=promotion_rules.check_promotion),
+    "promotion": Rule(
+        promotion_projections.promoted, promotion_rules.load_promotions, promotion_rules.check_promotion
+    ),
     "promotion.failed": Rule(promotion_projections.failed, check=promotion_rules.check_failure),
     "promotion.refused": Rule(promotion_projections.refused),
     "promotion.observed": Rule(promotion_projections.observed),

@@ -1,8 +1,7 @@
 """Whether a target holds what a decision compared with."""
 
+from collections.abc import Mapping
 from typing import Any
-
-import orjson
 
 from models.bulk import Row
 from models.gates.in_force import Standing
@@ -18,8 +17,7 @@ def incumbent_refusal(
     if found.decision.type != "gate":
         return None
     record = found.decision.record
-    predicate: dict[str, Any] = orjson.loads(found.decision.document)
-    incumbent: dict[str, Any] = predicate["incumbent"]
+    incumbent: Mapping[str, Any] = found.predicate["incumbent"]
     of = incumbent.get("target", wanted.target)
     if of != wanted.target:
         other = find_target(of)

@@ -1,20 +1,21 @@
 """May this target of a registry hold this artifact now? Asked before a grant, and again under the log lock when it is
 written: what is answered there is what stands in the log at that moment."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-import orjson
 from sqlalchemy import Connection
 
 from models.bulk import Row
-from models.gates.asking import effects, read
-from models.gates.in_force import STANDING, Standing, standing_of, why
+from models.gates.asking import effects
+from models.gates.in_force import Standing, standing_of, why
 from models.gates.makers import of_ended_keys
+from models.gates.standing_rows import STANDING, STANDING_TYPES, StandingRow
 from models.kinds.promotions import Granted, RefusalCode
 from models.promotions.incumbents import incumbent_refusal
 from models.promotions.verdicts import WHO, Allowed, FindTarget, Refused, Wanted, refused
+from models.questions import Question, ask_together
 
 _WITH_BESIDE: Final = (
     f"{STANDING} UNION ALL SELECT 'bound', artifact, '', '', '', 0, NULL, 0, '' FROM model_version "
@@ -32,15 +33,33 @@ MAX_SAID: Final = 3
 """Criteria that a sentence for whoever moves a name holds; the decision's page has all."""
 
 
+def standing_question(wanted: Wanted) -> Question:
+    """What `judge` has to know of the artifact that is to be released."""
+    more = {
+        "registry": wanted.registry,
+        "model": wanted.model,
+        "version": wanted.version or "",
+        "target": wanted.target,
+        "artifact": wanted.artifact,
+    }
+    return Question(_WITH_BESIDE, STANDING_TYPES, wanted.namespace, more=more)
+
+
 def judge(
-    connection: Connection, wanted: Wanted, find_target: FindTarget, now: datetime
+    connection: Connection,
+    wanted: Wanted,
+    find_target: FindTarget,
+    now: datetime,
+    answer: Sequence[tuple[Any, ...]] | None = None,
 ) -> Allowed | Refused:
-    """`now` is not before the last commit."""
+    """`now` is not before the last commit; `answer` is that to `standing_question`, None when it was not asked."""
     place = find_target(wanted.target)
     if wanted.action == "demote":
         verdict = _judge_demotion(connection, wanted, place, now)
     else:
-        verdict = _judge_release(connection, wanted, place, find_target, now)
+        if answer is None:
+            (answer,) = ask_together(connection, [standing_question(wanted)])
+        verdict = _judge_release(wanted, place, find_target, [StandingRow._make(row) for row in answer], now)
     if isinstance(verdict, Allowed) and wanted.action != "register" and _is_under_way(place, now):
         return refused(
             "under_way", f"another promotion to {wanted.target} is under way; try again in a moment"
@@ -83,21 +102,11 @@ def _judge_demotion(
 
 
 def _judge_release(
-    connection: Connection, wanted: Wanted, place: Row | None, find_target: FindTarget, now: datetime
+    wanted: Wanted, place: Row | None, find_target: FindTarget, rows: Sequence[StandingRow], now: datetime
 ) -> Allowed | Refused:
     assert wanted.artifact is not None
-    rows = read(
-        connection,
-        _WITH_BESIDE,
-        wanted.namespace,
-        registry=wanted.registry,
-        model=wanted.model,
-        version=wanted.version or "",
-        target=wanted.target,
-        artifact=wanted.artifact,
-    )
     beside = {row.what: row.one for row in rows if row.what in ("bound", "held")}
-    found = standing_of(connection, rows, wanted.model, wanted.target, wanted.artifact, now)
+    found = standing_of(rows, wanted.model, wanted.target, wanted.artifact, now)
     decision = None if found.decision is None else found.decision.record
     bound = beside.get("bound", wanted.artifact)
     if bound != wanted.artifact:
@@ -126,7 +135,7 @@ def held_back(criteria: Iterable[Mapping[str, Any]]) -> str:
 def _reason(found: Standing) -> str:
     if found.decision is None or found.obstacles[0] != "not_passed":
         return found.missing[0]
-    return f"{found.missing[0]} {held_back(orjson.loads(found.decision.document)['criteria'])}".rstrip()
+    return f"{found.missing[0]} {held_back(found.predicate['criteria'])}".rstrip()
 
 
 def _again(wanted: Wanted, place: Row | None, found: Standing) -> Allowed:
@@ -144,8 +153,7 @@ def _again(wanted: Wanted, place: Row | None, found: Standing) -> Allowed:
 
 def _allowed(action: Granted, found: Standing, sentence: str | None = None) -> Allowed:
     assert found.decision is not None
-    predicate: dict[str, Any] = orjson.loads(found.decision.document)
-    gate = predicate.get("gate") if found.decision.type == "gate" else None
+    gate = found.predicate.get("gate") if found.decision.type == "gate" else None
     return Allowed(
         action,
         sentence or why(found),

@@ -201,16 +201,17 @@ def _add_released(
     source: str | None,
 ) -> None:
     key = (entry.namespace, fact.registry, fact.model, fact.version, fact.artifact or "")
-    known = workspace.get(ReleasedVersion, *key) or {"targets": "[]", "run_id": None, "source": None}
-    targets = sorted({*json.loads(known["targets"]), fact.target})
-    names = ("namespace", "registry_name", "model", "version", "artifact")
-    row = dict(zip(names, key, strict=True)) | {
-        "run_id": run_id or known["run_id"],
-        "source": source or known["source"],
-        "targets": _encode(targets),
-        "position": entry.position,
+    known = workspace.get(ReleasedVersion, *key)
+    before: Row = known or {"targets": "[]", "run_id": None, "source": None}
+    told = {
+        "run_id": run_id or before["run_id"],
+        "source": source or before["source"],
+        "targets": _encode(sorted({*json.loads(before["targets"]), fact.target})),
     }
-    workspace.put(ReleasedVersion, row)
+    if known is not None and all(known[name] == value for name, value in told.items()):
+        return  # What guards were told of it stays as it is, and their list with it.
+    names = ("namespace", "registry_name", "model", "version", "artifact")
+    workspace.put(ReleasedVersion, dict(zip(names, key, strict=True)) | told | {"position": entry.position})
 
 
 def _add_event(workspace: Workspace, entry: Entry, state: str, *, moved: bool) -> None:

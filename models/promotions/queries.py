@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 from sqlmodel import Session, col
 
 from models.bulk import Row, sql_table
 from models.errors import NotFound
+from models.gates.asking import read
 from models.gates.tables import Gate
 from models.kinds.promotions import REGISTRATION
 from models.promotions.rules import GRANT_NOT_FOUND
@@ -24,6 +25,10 @@ from models.promotions.tables import (
 MAX_RELEASED: Final = 10_000
 """Versions that are told as released: with each 300 bytes, 3 MB."""
 MAX_TARGETS: Final = 500
+_VERSION: Final = (
+    "SELECT coalesce((SELECT max(position) FROM gate WHERE namespace = :namespace), -1) AS gates, "
+    "coalesce((SELECT max(position) FROM released_version WHERE namespace = :namespace), -1) AS released"
+)
 _EVENT: Final = tuple(sql_table(PromotionEvent).columns[name] for name in ("record", "position", "document"))
 
 
@@ -162,14 +167,8 @@ def released_at(
 
 def protections_version(connection: Connection, namespace: str) -> tuple[int, int]:
     """Changes with each record that changes what is protected: log positions of the last gate and released version."""
-    query = select(
-        select(func.max(col(Gate.position))).where(col(Gate.namespace) == namespace).scalar_subquery(),
-        select(func.max(col(ReleasedVersion.position)))
-        .where(col(ReleasedVersion.namespace) == namespace)
-        .scalar_subquery(),
-    )
-    gates, released = connection.execute(query).one()
-    return (-1 if gates is None else gates, -1 if released is None else released)
+    ((gates, released),) = read(connection, _VERSION, namespace)
+    return gates, released
 
 
 def protections(connection: Connection, namespace: str) -> Protections:

@@ -2,20 +2,19 @@
 time, so that this costs what the asked time holds."""
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
 from sqlmodel import col
 
-from gates.slo.counts import Miss
-from gates.slo.report import Correction, ReportedWindow, window_json
+from gates.slo.report import ReportedWindow, window_json
 from models.bulk import sql_table
 from models.lineage.question import position_at
 from models.slo.definitions import Published
+from models.slo.held import Held
+from models.slo.left_out import exclusion_texts
 from models.slo.listed import MAX_SHOWN
 from models.slo.projections import WITHDRAWN
 from models.slo.sums import Span, Sums
@@ -25,45 +24,36 @@ MAX_WINDOWS: Final = 50_000
 """Of one SLO."""
 
 
-@dataclass
-class Past:
-    """By the name of the SLO."""
-
-    sums: dict[str, Sums] = field(default_factory=dict)
-    misses: dict[str, list[Miss]] = field(default_factory=lambda: defaultdict(list))
-    shown: dict[str, str] = field(default_factory=dict)
-    corrections: dict[str, list[Correction]] = field(default_factory=dict)
-    behind: set[str] = field(default_factory=set)
-    """SLOs of which a window had been due for longer than a tick takes, and nobody had judged it."""
-
-
-def windows_as_of(
+def held_as_of(
     connection: Connection,
     slos: Sequence[Published],
     spans: Mapping[str, Span],
     as_of: datetime,
     patience: timedelta,
-) -> Past:
-    """`patience`: for how long a window that is due may wait to be judged. Corrections are left out: an outcome of then
-    is what is shown, not how it came about."""
-    position = position_at(connection, as_of)
-    past = Past()
+) -> tuple[dict[Span, Held], Collection[str]]:
+    """By span, and the names of SLOs of which a window had been due for longer than `patience` without being judged.
+    Corrections are left out: an outcome of then is what is shown, not how it came about."""
+    position, namespace = position_at(connection, as_of), slos[0].namespace
+    sums, missed, shown = dict[str, str](), dict[str, str](), dict[str, str]()
+    behind = set[str]()
     for published in slos:
-        shown, total = [], Sums()
-        for row in _rows(connection, published, spans[published.name], position):
+        name, total = published.name, Sums()
+        documents, misses = list[str](), list[str]()
+        for row in _rows(connection, published, spans[name], position):
             outcome = "pending" if row.status is None else row.status
             if outcome == "pending" and row.due_at < as_of - patience:
-                past.behind.add(published.name)
-            sums = {outcome: 1, "predicted": row.predicted or 0, "good": row.good or 0}
-            sums |= {"bad": row.bad or 0, "unsure": row.unsure or 0}
-            total += Sums(**sums)
+                behind.add(name)
+            counted = {outcome: 1, "predicted": row.predicted or 0, "good": row.good or 0}
+            counted |= {"bad": row.bad or 0, "unsure": row.unsure or 0}
+            total += Sums(**counted)
             if outcome in ("breached", "unknown"):
-                reason = json.loads(row.document)["reason"] or "unknown"
-                past.misses[published.name].append(Miss(row.day, reason))
-            shown.append(row.document or json.dumps(_pending(row, published), separators=(",", ":")))
-        past.sums[published.name] = total
-        past.shown[published.name] = ",".join(shown[-MAX_SHOWN:])
-    return past
+                misses.append(f"{row.day} {json.loads(row.document)['reason'] or 'unknown'}")
+            documents.append(row.document or json.dumps(_pending(row, published), separators=(",", ":")))
+        sums[name], missed[name] = total.text, ",".join(misses)
+        shown[name] = ",".join(documents[-MAX_SHOWN:])
+    excluded = exclusion_texts(connection, namespace, list(spans))
+    held = Held(sums, missed, {}, excluded, shown, as_of)
+    return dict.fromkeys(spans.values(), held), behind
 
 
 def _pending(row: Any, published: Published) -> dict[str, Any]:  # noqa: ANN401 - a row of the statement below

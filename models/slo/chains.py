@@ -4,32 +4,25 @@ from collections import defaultdict
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, or_, select
 from sqlmodel import col
 
 from gates.slo.schedules import Interval
+from models.bulk import as_asked
+from models.columns import UTCDateTime, instant
 from models.ledger.tables import Record
 from models.lineage.run_state import OPEN_STATES
 from models.lineage.tables import Run
-from models.slo.evidence_tables import RunEnd, RunTiming
+from models.slo.ends import End, ends_of
+from models.slo.evidence_tables import RunTiming
 from models.slo.revoked import not_revoked
 
 MAX_RUNS: Final = 50_000
 """Of one question; more attempts than that change no outcome."""
 _MAX_LINKS: Final = 100
 """How often a chain is followed on; a thousand preemptions are a fault of their own."""
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """An end of an attempt as it was reported."""
-
-    at: datetime
-    completed: bool
-    record: str
-    recorded_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +59,16 @@ def named(namespace: str, name: str, wanted: str | None) -> bool:
     return wanted is None or wanted in (name, f"{namespace}/{name}")
 
 
+_WHERE_OVER: Final = (
+    "SELECT run_id, interval_start, interval_end, continues FROM run_timing "
+    "WHERE namespace = :namespace AND interval_end >= :first AND interval_start <= :last"
+)
+_OVER: Final = f"{_WHERE_OVER} LIMIT :most"
+_OVER_OF_JOB: Final = (
+    f"{_WHERE_OVER} AND (job_name = :job OR job_namespace || '/' || job_name = :job) LIMIT :most"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Link:
     run_id: str
@@ -80,13 +83,21 @@ def chains_over(
     first one does."""
     first = min(each.end for each in intervals)
     last = max(each.start for each in intervals)
-    roots = _links(
-        connection,
-        namespace,
-        job,
-        col(RunTiming.interval_end) >= first,
-        col(RunTiming.interval_start) <= last,
-    )
+    # Past SQLAlchemy's compiler: each SLO of which a window falls due asks it, and mostly nothing else.
+    zoned = UTCDateTime().process_bind_param
+    given: dict[str, Any] = {
+        "namespace": namespace,
+        "first": zoned(first, connection.dialect),
+        "last": zoned(last, connection.dialect),
+        "job": job,
+        "most": MAX_RUNS,
+    }
+    query = as_asked(_OVER if job is None else _OVER_OF_JOB, connection.dialect.name)
+    rows = connection.exec_driver_sql(query, given).all()
+    roots = [
+        _Link(run_id, _interval(instant(start), instant(end)), continues)
+        for run_id, start, end, continues in rows
+    ]
     return _chained(connection, namespace, job, roots)
 
 
@@ -231,27 +242,4 @@ def _attempts(
                     is_last=row.run_id not in continued,
                 )
             )
-    return found
-
-
-def ends_of(connection: Connection, namespace: str, run_ids: Collection[str]) -> Mapping[str, Sequence[End]]:
-    """Reported ends by run, the one that counts last; without those that were taken back."""
-    query = (
-        select(
-            col(RunEnd.run_id),
-            col(RunEnd.ended_at),
-            col(RunEnd.state),
-            col(RunEnd.record),
-            col(RunEnd.recorded_at),
-        )
-        .where(
-            col(RunEnd.namespace) == namespace,
-            col(RunEnd.run_id).in_(list(run_ids)),
-            not_revoked(namespace, col(RunEnd.record)),
-        )
-        .order_by(col(RunEnd.run_id), col(RunEnd.attempt), col(RunEnd.ended_at), col(RunEnd.state))
-    )
-    found: dict[str, list[End]] = defaultdict(list)
-    for row in connection.execute(query) if run_ids else ():
-        found[row.run_id].append(End(row.ended_at, row.state == "completed", row.record, row.recorded_at))
     return found

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, Row, select
 from sqlmodel import Session, col
@@ -12,6 +12,7 @@ from sqlmodel import Session, col
 from gates.slo.definition import Definition
 from gates.slo.loading import load_slo
 from gates.slo.zones import opening, zone
+from models.among import among
 from models.errors import NotFound
 from models.lineage.queries import Document
 from models.slo.rules import SLO_NOT_FOUND
@@ -26,15 +27,14 @@ MAX_SLOS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A version of an SLO. `expected_until` and `first_at` are those of the SLO: up to when its windows are written
-    down, None before the first, and when its first version was published."""
+    """A version of an SLO; all of it follows from its record. `first_at` is when the SLO's first version was
+    published."""
 
     namespace: str
     name: str
     version: int
     published_at: datetime
     first_at: datetime
-    expected_until: datetime | None
     record: str
     definition: Definition
 
@@ -46,6 +46,13 @@ class Published:
             return self.first_at
         midnight = opening(datetime.combine(starts, time()), zone(self.definition.time_zone))
         return midnight if self.definition.backfilled else max(midnight, self.first_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Current(Published):
+    """The current version; the SLO's windows are written down up to `expected_until`, None before the first."""
+
+    expected_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,6 @@ _COLUMNS: Final = (
     col(SloVersion.version),
     col(SloVersion.published_at),
     col(Slo.first_at),
-    col(Slo.expected_until),
     col(SloVersion.record),
     col(SloVersion.digest),
     col(SloVersion.document_digest),
@@ -87,36 +93,22 @@ def _parsed(record: str, digest: str, document_digest: str, text: str) -> Defini
     return replace(definition, digest=digest, document_digest=document_digest)
 
 
-def _published(row: Row[str, str, int, datetime, datetime, datetime | None, str, str, str, str]) -> Published:
-    definition = _parsed(row.record, row.digest, row.document_digest, row.definition)
-    return Published(
-        row.namespace,
-        row.name,
-        row.version,
-        row.published_at,
-        row.first_at,
-        row.expected_until,
-        row.record,
-        definition,
-    )
+def _published(row: Row[str, str, int, datetime, datetime, str, str, str, str]) -> Published:
+    return Published(*row[:6], _definition(row))
 
 
-def current_slos(
-    connection: Connection, namespace: str | None = None, team: str | None = None, name: str | None = None
-) -> list[Published]:
-    """The current version of every SLO, of all namespaces for None, by namespace and name."""
+def _definition(row: Row[*tuple[Any, ...]]) -> Definition:
+    return _parsed(row.record, row.digest, row.document_digest, row.definition)
+
+
+def current_of(connection: Connection, records: Collection[str]) -> list[Current]:
+    """Of these records those that are current versions."""
     query = (
-        select(*_COLUMNS)
+        select(*_COLUMNS, col(Slo.expected_until))
         .join_from(Slo, SloVersion, _OF_SLO & (col(SloVersion.version) == col(Slo.version)))
-        .order_by(col(Slo.namespace), col(Slo.name))
+        .where(among(col(Slo.record), records))
     )
-    if namespace is not None:
-        query = query.where(col(Slo.namespace) == namespace).limit(MAX_SLOS)
-    if team is not None:
-        query = query.where(col(Slo.team) == team)
-    if name is not None:
-        query = query.where(col(Slo.name) == name)
-    return [_published(row) for row in connection.execute(query)]
+    return [Current(*row[:6], _definition(row), row.expected_until) for row in connection.execute(query)]
 
 
 def slo_at(connection: Connection, namespace: str, name: str, version: int) -> Published:

@@ -18,8 +18,9 @@ from models.kinds.runs import RunEventFact, RunRegistered
 from models.ledger.reading import entries_about
 from models.lineage.run_state import OPEN_STATES
 from models.lineage.tables import Run
-from models.slo.chains import ends_of, named
+from models.slo.chains import named
 from models.slo.definitions import Published
+from models.slo.ends import ends_of
 from models.slo.touched import Touched
 from shipworthy.formats.digests import sha256_digest
 

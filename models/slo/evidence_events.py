@@ -11,8 +11,8 @@ from gates.slo.windows import EvidenceItem
 from models.gates.tables import GateDecision
 from models.ledger.tables import Record
 from models.lineage.tables import ModelVersion, Run
-from models.slo.chains import ends_of
 from models.slo.definitions import Published
+from models.slo.ends import ends_of
 from models.slo.measured import Found
 from models.slo.revoked import not_revoked
 from models.slo.stored import StoredWindow

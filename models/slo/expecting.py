@@ -14,7 +14,7 @@ from gates.slo.schedules import ExpectedWindow, windows
 from gates.slo.zones import TZDATA_VERSION
 from models.fields import instant_text
 from models.kinds.slos import MAX_EXPECTED_AT_ONCE
-from models.slo.definitions import Published
+from models.slo.definitions import Current, Published
 from models.slo.events import Event, local
 from models.slo.freshness import RunDay
 from models.slo.tables import SloWindow
@@ -33,7 +33,7 @@ def horizon(published: Published, now: datetime) -> datetime:
     return max(end, now + AHEAD)
 
 
-def calendar_bodies(published: Published, now: datetime) -> Iterator[Body]:
+def calendar_bodies(published: Current, now: datetime) -> Iterator[Body]:
     """Bodies of `windows.expected` records up to the horizon, in the order in which they must be appended; none when
     all is written down."""
     start, needed = published.expected_until or published.since, horizon(published, now)
@@ -51,7 +51,7 @@ def calendar_bodies(published: Published, now: datetime) -> Iterator[Body]:
         start, chunk = until, following
 
 
-def withdrawal_bodies(connection: Connection, published: Published) -> Iterator[Body]:
+def withdrawal_bodies(connection: Connection, published: Current) -> Iterator[Body]:
     """Takes back what earlier versions expected from the publication of this one on. What opened before stays: the
     promise under which it did is the one that it is judged by."""
     if published.version == 1 or published.expected_until != published.published_at:

@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -73,11 +74,11 @@ def _by_evidence(
     recorded: Sequence[Exclusion],
     now: datetime,
 ) -> Iterator[Body]:
-    definition = published.definition
+    definition, left_out = published.definition, list(recorded)
     for window in windows:
         known = found.get(window.id, _NOTHING)
         expected = window.window
-        exclusions = exclusions_for(published, list(recorded), window)
+        exclusions = exclusions_for(published, left_out, window)
         shown = None if now < window.due_at else proven(window, lives)
         settled = settle(window.settled, expected, definition, known.items, shown, exclusions, now)
         if settled is not None:
@@ -117,9 +118,14 @@ def _body(
         "evidence": list(outcome.evidence[:MAX_NAMED]),
         "run_ids": list(outcome.run_ids[:MAX_NAMED]),
         "look_again": look_again,
-        "judged_at": instant_text(judged_at),
+        "judged_at": _text(judged_at),
     }
     return body | ({"measured": dict(known.measured)} if known.measured else {})
+
+
+@lru_cache(maxsize=1_000)
+def _text(when: datetime) -> str:
+    return instant_text(when)
 
 
 def _by_slices(

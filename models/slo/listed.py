@@ -1,21 +1,17 @@
 """What a report lists of windows, for many SLOs at once: the latest, the missed, and those that were judged anew."""
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, select, text, tuple_
+from sqlalchemy import Connection, select, tuple_
 from sqlmodel import col
 
 from gates.slo.counts import Miss
 from gates.slo.report import Correction
-from models.among import among
-from models.columns import UTCDateTime
+from models.columns import read_instant
 from models.slo.projections import WITHDRAWN
-from models.slo.sums import Span
 from models.slo.tables import SloWindow, SloWindowRevision
 
 MAX_SHOWN: Final = 100
@@ -23,103 +19,70 @@ MAX_SHOWN: Final = 100
 MAX_MISSES: Final = 20_000
 MAX_CORRECTIONS: Final = 1_000
 """Of a report."""
+_IN_SPAN: Final = "namespace = :namespace AND slo IN :keys AND deadline_at >= :start AND deadline_at < :end"
 _LATEST: Final = (
-    "SELECT document, deadline_at, id FROM slo_window WHERE namespace = :namespace AND slo = named.{column} "
+    "SELECT document, deadline_at, id FROM slo_window WHERE namespace = :namespace AND slo = named.name "
     "AND deadline_at >= :start AND deadline_at < :end AND status <> 'withdrawn' "
-    "ORDER BY deadline_at DESC, id DESC LIMIT :most"
+    "ORDER BY deadline_at DESC, id DESC LIMIT :shown"
 )
-# Put together by the database: a row for each window would cost more than all else of a report.
-_SHOWN: Final = {
-    "sqlite": (
-        "SELECT named.value, (SELECT group_concat(document, ',') FROM (SELECT document FROM "
-        f"({_LATEST.format(column='value')}) ORDER BY deadline_at, id)) FROM json_each(:names) AS named"
+_OF_EACH: Final = (
+    "SELECT name AS slo, ({joined}) AS said FROM slo AS named WHERE namespace = :namespace AND name IN :keys"
+)
+SHOWN: Final = {
+    "sqlite": _OF_EACH.format(
+        joined=f"SELECT group_concat(document, ',') FROM (SELECT document FROM ({_LATEST}) ORDER BY deadline_at, id)"
     ),
-    "postgresql": (
-        "SELECT named.value, (SELECT string_agg(document, ',' ORDER BY deadline_at, id) FROM "
-        f"({_LATEST.format(column='value')}) AS latest) FROM json_array_elements_text(CAST(:names AS json)) AS named"
+    "postgresql": _OF_EACH.format(
+        joined=f"SELECT string_agg(document, ',' ORDER BY deadline_at, id) FROM ({_LATEST}) AS latest"
     ),
 }
+"""By SLO the documents of its latest windows, the earliest first: the inside of a JSON list."""
+_MISSES: Final = (
+    "SELECT slo, deadline_at, day || ' ' || CASE WHEN status = 'unknown' THEN status ELSE coalesce(reason, 'failed') "
+    f"END AS one FROM slo_window WHERE {_IN_SPAN} AND status IN ('breached', 'unknown') "
+    "ORDER BY slo, deadline_at LIMIT :missed"
+)
+MISSED: Final = {
+    "sqlite": f"SELECT slo, one AS said FROM ({_MISSES}) AS missed",
+    "postgresql": (
+        f"SELECT slo, string_agg(one, ',' ORDER BY deadline_at) AS said FROM ({_MISSES}) AS missed GROUP BY slo"
+    ),
+}
+"""By SLO the windows that were missed or of which nobody knows, in the order of their deadlines: texts that `missed_in`
+reads."""
+_REVISIONS: Final = (
+    "SELECT slo_window.slo, deadline_at, slo_window.id, outcome.revision, "
+    "{array}(slo_window.id, outcome.revision, outcome.status, outcome.document, recorded_at) AS one "
+    "FROM slo_window JOIN slo_window_revision AS outcome "
+    "ON window_id = slo_window.id AND outcome.namespace = slo_window.namespace "
+    "WHERE slo_window.namespace = :namespace AND slo_window.slo IN :keys "
+    "AND deadline_at >= :start AND deadline_at < :end AND slo_window.revision > 1 "
+    "ORDER BY slo_window.slo, deadline_at, slo_window.id, outcome.revision LIMIT :corrected"
+)
+CORRECTED: Final = {
+    "sqlite": f"SELECT slo, one AS said FROM ({_REVISIONS.format(array='json_array')}) AS corrected",
+    "postgresql": (
+        "SELECT slo, string_agg(CAST(one AS text), ',' ORDER BY deadline_at, id, revision) AS said FROM "
+        f"({_REVISIONS.format(array='json_build_array')}) AS corrected GROUP BY slo"
+    ),
+}
+"""By SLO all outcomes of windows that were judged more than once: texts that `corrected_in` reads."""
 
 
-def shown_windows(connection: Connection, namespace: str, spans: Mapping[str, Span]) -> dict[str, str]:
-    """By SLO: the documents of its latest windows as the inside of a JSON list, the earliest first."""
-    query = text(_SHOWN[connection.dialect.name]).bindparams(
-        bindparam("start", type_=UTCDateTime()), bindparam("end", type_=UTCDateTime())
-    )
-    found: dict[str, str] = {}
-    for (start, end), names in _by_time(spans).items():
-        given = {
-            "namespace": namespace,
-            "names": json.dumps(names),
-            "start": start,
-            "end": end,
-            "most": MAX_SHOWN,
-        }
-        found |= {name: documents or "" for name, documents in connection.execute(query, given)}
-    return found
+def missed_in(text: str) -> tuple[Miss, ...]:
+    return tuple(Miss(*each.split(" ", 1)) for each in text.split(",") if each)
 
 
-def misses(connection: Connection, namespace: str, spans: Mapping[str, Span]) -> dict[str, list[Miss]]:
-    """Windows that were missed or of which nobody knows, by SLO, in the order of their deadlines."""
-    found: dict[str, list[Miss]] = defaultdict(list)
-    for (start, end), names in _by_time(spans).items():
-        query = (
-            select(col(SloWindow.slo), col(SloWindow.day), col(SloWindow.status), col(SloWindow.reason))
-            .where(
-                col(SloWindow.namespace) == namespace,
-                among(col(SloWindow.slo), names),
-                col(SloWindow.deadline_at) >= start,
-                col(SloWindow.deadline_at) < end,
-                text("status IN ('breached', 'unknown')"),
-            )
-            .order_by(col(SloWindow.slo), col(SloWindow.deadline_at))
-            .limit(MAX_MISSES)
-        )
-        for slo, day, status, reason in connection.execute(query):
-            found[slo].append(Miss(day, "unknown" if status == "unknown" else reason or "failed"))
-    return found
-
-
-def corrections(
-    connection: Connection, namespace: str, spans: Mapping[str, Span]
-) -> dict[str, list[Correction]]:
-    """Outcomes that followed another one, by SLO."""
-    found: dict[str, list[Correction]] = defaultdict(list)
-    revision = SloWindowRevision
-    for (start, end), names in _by_time(spans).items():
-        query = (
-            select(
-                col(SloWindow.slo),
-                col(SloWindow.id),
-                col(revision.revision),
-                col(revision.status),
-                col(revision.document),
-                col(revision.recorded_at),
-            )
-            .join(
-                revision,
-                (col(revision.window_id) == col(SloWindow.id))
-                & (col(revision.namespace) == col(SloWindow.namespace)),
-            )
-            .where(
-                col(SloWindow.namespace) == namespace,
-                among(col(SloWindow.slo), names),
-                col(SloWindow.deadline_at) >= start,
-                col(SloWindow.deadline_at) < end,
-                text("slo_window.revision > 1"),
-            )
-            .order_by(
-                col(SloWindow.slo), col(SloWindow.deadline_at), col(SloWindow.id), col(revision.revision)
-            )
-            .limit(MAX_CORRECTIONS)
-        )
-        before: tuple[str, str] = ("", "pending")
-        for slo, id, number, status, document, recorded_at in connection.execute(query):
-            if before[0] == id and before[1] != "pending":
-                cause = json.loads(document)["cause"]
-                found[slo].append(Correction(id, number, before[1], status, cause, recorded_at))
-            before = (id, status)
-    return found
+def corrected_in(text: str) -> tuple[Correction, ...]:
+    """Outcomes that followed another one."""
+    found = []
+    before: tuple[str, str] = ("", "pending")
+    for id, number, status, document, recorded_at in json.loads(f"[{text}]"):
+        if before[0] == id and before[1] != "pending":
+            cause = json.loads(document)["cause"]
+            found.append(Correction(id, number, before[1], status, cause, read_instant(recorded_at)))
+        before = (id, status)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +146,3 @@ def revisions_of(connection: Connection, namespace: str, window: str, limit: int
         .limit(limit)
     )
     return [Revision(*row) for row in connection.execute(query)]
-
-
-def _by_time(spans: Mapping[str, Span]) -> Mapping[tuple[datetime, datetime], list[str]]:
-    found: dict[tuple[datetime, datetime], list[str]] = defaultdict(list)
-    for name, span in spans.items():
-        found[span.start, span.end].append(name)
-    return found

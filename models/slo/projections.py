@@ -1,8 +1,9 @@
 """What records about SLOs change in the tables that queries read. Pure over the workspace."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
+
+import orjson
 
 from models.bulk import Row
 from models.fields import instant_text
@@ -14,9 +15,12 @@ from models.slo.month_sums import MonthSums
 from shipworthy.formats.jcs import canonicalize
 from shipworthy.formats.times import format_instant
 
-_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 WITHDRAWN: Final = "withdrawn"
 """The status of a window that a later version of its definition no longer expects; it counts for nothing."""
+
+
+def _encode(value: object) -> str:
+    return orjson.dumps(value).decode()
 
 
 def slo_published(workspace: Workspace, entry: Entry) -> None:

@@ -10,9 +10,10 @@ from typing import Final
 from sqlalchemy import Connection, select, tuple_
 from sqlmodel import col
 
+from gates.slo.periods import PeriodBounds
 from models.slo.definitions import Published, versions_of
 from models.slo.projections import WITHDRAWN
-from models.slo.sums import Span
+from models.slo.remembered import Remembered
 from models.slo.tables import SloWindow
 
 MAX_VERSIONS: Final = 10_000
@@ -33,58 +34,78 @@ class Promised:
 
 
 def promised_over(
-    connection: Connection, slos: Sequence[Published], spans: Mapping[str, Span]
+    connection: Connection, slos: Sequence[Published], bounds: Mapping[str, PeriodBounds]
 ) -> dict[str, Promised]:
-    """By the name of the SLO, over each one's span. One statement more when any has earlier versions, and one when such
-    a version asked for more."""
+    """By the name of the SLO, over each one's period. One statement more when any has earlier versions that this
+    process does not know, and one when such a version asked for more."""
     before = _before(connection, slos)
     stricter = {
         (each.name, other.version): other
         for each in slos
-        for other in _in_force(each, before.get(each.name, ()), spans[each.name])
+        if each.version > 1
+        for other in _in_force(each, before[each.name], bounds[each.name])
         if _is_stricter(other, each)
     }
-    kept = _with_windows(connection, slos, stricter, spans)
-    found = {}
-    for each in slos:
-        earlier = [other for key, other in stricter.items() if key[0] == each.name and key in kept]
-        definitions = [each.definition, *(other.definition for other in earlier)]
-        most = [one.max_misses for one in definitions if one.max_misses is not None]
-        found[each.name] = Promised(
-            target=max(one.target for one in definitions),
-            max_misses=min(most, default=None),
-            earlier=tuple(earlier),
-            reaches_back=any(
-                one.since < one.first_at and one.first_at > spans[each.name].start
-                for one in (each, *before.get(each.name, ()))
-            ),
-            has_moved=any(
-                other.definition.time_zone != each.definition.time_zone for other in before.get(each.name, ())
-            ),
-        )
-    return found
+    kept = _with_windows(connection, slos, stricter, bounds)
+    earlier: dict[str, list[Published]] = defaultdict(list)
+    for key, other in stricter.items():
+        if key in kept:
+            earlier[key[0]].append(other)
+    return {
+        each.name: _promised(each, before.get(each.name, ()), earlier.get(each.name, ()), bounds[each.name])
+        for each in slos
+    }
+
+
+def _promised(
+    reported: Published, before: Sequence[Published], earlier: Sequence[Published], period: PeriodBounds
+) -> Promised:
+    definition = reported.definition
+    if not before and not definition.backfilled:
+        return Promised(definition.target, definition.max_misses)
+    definitions = [definition, *(other.definition for other in earlier)]
+    most = [one.max_misses for one in definitions if one.max_misses is not None]
+    return Promised(
+        target=max(one.target for one in definitions),
+        max_misses=min(most, default=None),
+        earlier=tuple(earlier),
+        reaches_back=any(
+            # Without `backfilled` nothing counts from before the first publication.
+            one.definition.backfilled and one.since < one.first_at and one.first_at > period.start
+            for one in (reported, *before)
+        ),
+        has_moved=any(other.definition.time_zone != definition.time_zone for other in before),
+    )
+
+
+_BEFORE: Final = Remembered[str, tuple[Published, ...]](MAX_VERSIONS)
+"""Versions before one, by its record, the first one first: what was published before it does not change."""
 
 
 def _before(connection: Connection, slos: Sequence[Published]) -> Mapping[str, Sequence[Published]]:
-    """Versions before the reported ones, by name, the first one first."""
-    reported = {each.name: each.version for each in slos if each.version > 1}
-    if not reported:
-        return {}
-    found: dict[str, list[Published]] = defaultdict(list)
-    for each in versions_of(connection, slos[0].namespace, sorted(reported), MAX_VERSIONS):
-        if each.version < reported[each.name]:
-            found[each.name].append(each)
-    return found
+    """Versions before the reported ones, by name, of those that are not the first."""
+    followed = [each for each in slos if each.version > 1]
+    found = {each.name: _BEFORE.get(each.record) for each in followed}
+    new = {each.name: each for each in followed if found[each.name] is None}
+    read: dict[str, list[Published]] = defaultdict(list)
+    for other in versions_of(connection, slos[0].namespace, sorted(new), MAX_VERSIONS) if new else ():
+        if other.version < new[other.name].version:
+            read[other.name].append(other)
+    for name, each in new.items():
+        found[name] = versions = tuple(read[name])
+        if len(versions) == each.version - 1:
+            _BEFORE.keep(each.record, versions)
+    return {name: versions or () for name, versions in found.items()}
 
 
-def _in_force(reported: Published, before: Sequence[Published], span: Span) -> Sequence[Published]:
+def _in_force(reported: Published, before: Sequence[Published], period: PeriodBounds) -> Sequence[Published]:
     """Those of the versions before that were the current one at some time of the span. What the first one reached back
     to it promised as well."""
     lasted = [(one, other.published_at) for one, other in pairwise([*before, reported])]
     return [
         one
         for one, until in lasted
-        if until > span.start and (one.published_at < span.end or one.version == 1)
+        if until > period.start and (one.published_at < period.end or one.version == 1)
     ]
 
 
@@ -99,14 +120,14 @@ def _with_windows(
     connection: Connection,
     slos: Sequence[Published],
     wanted: Mapping[tuple[str, int], Published],
-    spans: Mapping[str, Span],
+    bounds: Mapping[str, PeriodBounds],
 ) -> frozenset[tuple[str, int]]:
     """Those of these versions under which windows of the span are expected yet: one that was replaced before anything
     opened under it promised nothing."""
     if not wanted:
         return frozenset()
-    start = min(spans[name].start for name, _ in wanted)
-    end = max(spans[name].end for name, _ in wanted)
+    start = min(bounds[name].start for name, _ in wanted)
+    end = max(bounds[name].end for name, _ in wanted)
     key = tuple_(col(SloWindow.slo), col(SloWindow.version))
     query = (
         select(col(SloWindow.slo), col(SloWindow.version), col(SloWindow.deadline_at))
@@ -123,5 +144,5 @@ def _with_windows(
     return frozenset(
         (slo, version)
         for slo, version, deadline in connection.execute(query)
-        if spans[slo].start <= deadline < spans[slo].end
+        if bounds[slo].start <= deadline < bounds[slo].end
     )

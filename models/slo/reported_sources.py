@@ -18,7 +18,7 @@ def reported_sources(
     slos: Sequence[Published],
     bounds: Mapping[str, PeriodBounds],
     now: datetime,
-) -> dict[str, list[ReportedSource]]:
+) -> dict[str, tuple[ReportedSource, ...]]:
     """By the name of the SLO; one that names no source is left out."""
     named = sorted({each.definition.source for each in slos if each.definition.source is not None})
     if not named:
@@ -26,7 +26,7 @@ def reported_sources(
     seen = last_seen(connection, namespace, named)
     start = min(each.start for each in bounds.values())
     lives = lives_of(connection, namespace, named, start, now)
-    found = {}
+    found: dict[str, tuple[ReportedSource, ...]] = {}
     for each in slos:
         source = each.definition.source
         if source is None:
@@ -38,5 +38,5 @@ def reported_sources(
         gaps = coverage(beats, known, until).gaps if known < until else ()
         last, alive_until = seen.get(source, (None, None))
         alive = alive_until is not None and alive_until >= now
-        found[each.name] = [ReportedSource(source, alive, last, gaps)]
+        found[each.name] = (ReportedSource(source, alive, last, gaps),)
     return found

@@ -1,39 +1,40 @@
 """The report's facts: for each SLO what its period holds, by what was received up to a time.
 
 One reading serves JSON, CSV, gauges and pages. Its cost follows the number of SLOs and what their periods hold; what
-closed before plays no part.
+closed before plays no part. An entry is made of texts that are compared first: one of which nothing changed is the one
+that was made before (`judged.py`).
 """
 
-from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Connection
 
-from gates.slo.counts import Counts
-from gates.slo.exclusions import planned_exclusions
+from gates.slo.exclusions import Exclusion
 from gates.slo.periods import Period, PeriodBounds, period_at
-from gates.slo.report import EarlierVersion, ReportedSlo
-from models.slo.as_of import windows_as_of
-from models.slo.definitions import Published, current_slos, slos_as_of
-from models.slo.judged import ByRecord, definition_of, judged
-from models.slo.leases import lease_state
-from models.slo.left_out import exclusions_of
-from models.slo.listed import corrections, misses, shown_windows
-from models.slo.live_days import with_live
-from models.slo.promised import promised_over
+from gates.slo.report import ReportedSlo, ReportedSource
+from models.slo.as_of import held_as_of
+from models.slo.current import current_slos
+from models.slo.definitions import Published, slos_as_of
+from models.slo.held import Held, held_over
+from models.slo.judged import entry_of
+from models.slo.left_out import excluded_in
+from models.slo.live_days import LiveDays, live_days
+from models.slo.promised import Promised, promised_over
 from models.slo.reported_sources import reported_sources
-from models.slo.sums import Span, Sums, sums_over
+from models.slo.sums import Span
 
-LEASE: Final = "windows"
 RECENTLY: Final = timedelta(seconds=90)
 """Three intervals of the tick: an SLO that was not judged for longer has no data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the report is about. `start` and `end` None: each SLO's own period; `as_of` None: now."""
+    """What the report is about. `start` and `end` None: each SLO's own period; `as_of` None: now. Without
+    `with_windows` the documents of windows are not read."""
 
     namespace: str
     now: datetime
@@ -42,134 +43,110 @@ class Asked:
     team: str | None = None
     name: str | None = None
     as_of: datetime | None = None
+    with_windows: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """`windows` is the inside of a JSON list: what the database put together. `same` is equal where all but the windows
-    is."""
+    """`slo` is the same object as long as nothing of it changes. `last_evaluated_at` None: never; `windows` is the
+    inside of a JSON list, put together by the database."""
 
     slo: ReportedSlo
+    bounds: PeriodBounds
+    last_evaluated_at: datetime | None
+    sources: tuple[ReportedSource, ...]
     windows: str
-    same: Hashable
 
 
 def report(connection: Connection, asked: Asked) -> list[Reported]:
     """In order of name."""
-    done_at: datetime | None
-    if asked.as_of is not None and asked.as_of < asked.now:
-        slos = slos_as_of(connection, asked.namespace, asked.as_of, asked.team)
-        slos = [each for each in slos if asked.name in (None, each.name)]
-        moment, done_at = asked.as_of, asked.as_of
-    else:
+    as_of = asked.as_of if asked.as_of is not None and asked.as_of < asked.now else None
+    moment = asked.now if as_of is None else as_of
+    slos: Sequence[Published]
+    if as_of is None:
         slos = current_slos(connection, asked.namespace, asked.team, asked.name)
-        moment = asked.now
-        evaluated = lease_state(connection, LEASE).done_at
-        done_at = None if evaluated is None else min(evaluated, asked.now)
-    bounds = _bounds(slos, asked, moment)
-    spans = {
-        each.name: Span(bounds[each.name].start, bounds[each.name].end, each.definition.time_zone)
-        for each in slos
-    }
-    promised = promised_over(connection, slos, spans)
-    spans = {
-        name: replace(span, time_zone=None) if promised[name].has_moved else span
-        for name, span in spans.items()
-    }
-    behind: Collection[str] = ()
-    if moment is asked.as_of:
-        past = windows_as_of(connection, slos, spans, moment, RECENTLY)
-        behind = past.behind
-        counted, missed, shown, corrected = past.sums, past.misses, past.shown, past.corrections
     else:
-        counted = sums_over(connection, asked.namespace, spans)
-        counted = counted | with_live(connection, slos, spans, counted, moment)
-        missed = misses(connection, asked.namespace, spans)
-        shown = shown_windows(connection, asked.namespace, spans)
-        corrected = corrections(connection, asked.namespace, spans)
+        slos = slos_as_of(connection, asked.namespace, as_of, asked.team)
+        slos = [each for each in slos if asked.name in (None, each.name)]
+    if not slos:
+        return []
+    bounds = _bounds(slos, asked, moment)
+    promised = promised_over(connection, slos, bounds)
+    spans = _spans(slos, bounds, promised)
+    behind: Collection[str] = ()
+    live: Mapping[str, LiveDays] = {}
+    if as_of is None:
+        held = _held(connection, asked, spans)
+        live = live_days(connection, slos, spans, moment)
+    else:
+        held, behind = held_as_of(connection, slos, spans, as_of, RECENTLY)
     sources = reported_sources(connection, asked.namespace, slos, bounds, moment)
-    left_out = exclusions_of(connection, asked.namespace, [each.name for each in slos])
     found = []
     for each in slos:
-        period = bounds[each.name]
+        name, period, here = each.name, bounds[each.name], held[spans[each.name]]
+        today = live.get(name)
+        done_at = here.done_at if here.done_at is None else min(here.done_at, moment)
+        recently = done_at is not None and moment - done_at <= RECENTLY and name not in behind
         closed = period.end <= moment and not (asked.end is None and each.definition.period.is_rolling)
-        counts = _counts(each, counted.get(each.name, Sums()))
-        recently = done_at is not None and moment - done_at <= RECENTLY and each.name not in behind
-        promise = promised[each.name]
-        definition = definition_of(ByRecord(each), promise.target, promise.max_misses)
-        found_so = judged(
-            ByRecord(each),
-            promise.target,
-            promise.max_misses,
-            bool(promise.earlier),
-            promise.reaches_back,
-            counts,
-            closed,
-            recently,
-            tuple(missed.get(each.name, ())),
-        )
-        exclusions = [*planned_exclusions(each.definition, each.published_at), *left_out.get(each.name, ())]
-        reported = ReportedSlo(
-            definition=definition,
-            revision=each.version,
-            bounds=period,
+        entry = entry_of(
+            each,
+            promised[name],
             closed=closed,
-            counts=counts,
-            status=found_so,
-            last_evaluated_at=done_at,
-            sources=sources.get(each.name, ()),
-            exclusions=[one for one in exclusions if one.recorded_at <= moment],
-            corrections=corrected.get(each.name, ()),
-            backfilled_until=each.first_at if promise.reaches_back else None,
-            earlier=tuple(
-                EarlierVersion(
-                    one.version, one.published_at, one.definition.target, one.definition.max_misses
-                )
-                for one in promise.earlier
-            ),
+            recently=recently,
+            sums=here.sums.get(name, ""),
+            live=None if today is None else today.sums,
+            missed=here.missed.get(name, ""),
+            corrected=here.corrected.get(name, ""),
+            exclusions=_known(here.excluded.get(name, ""), moment),
         )
-        same = (
-            each.record,
-            reported.earlier,
-            reported.backfilled_until,
-            period,
-            closed,
-            counts,
-            recently,
-            tuple(missed.get(each.name, ())),
-            done_at,
-            tuple(reported.sources),
-            tuple(reported.exclusions),
-            tuple(reported.corrections),
-        )
-        found.append(Reported(reported, shown.get(each.name, ""), same))
+        shown = here.shown.get(name, "")
+        if today is not None and today.shown and asked.with_windows:
+            shown = f"{shown},{today.shown}" if shown else today.shown
+        found.append(Reported(entry, period, done_at, sources.get(name, ()), shown))
     return found
+
+
+def _held(connection: Connection, asked: Asked, spans: Mapping[str, Span]) -> dict[Span, Held]:
+    """A statement for each span, however many SLOs have it."""
+    names: dict[Span, list[str]] = defaultdict(list)
+    for name, span in spans.items():
+        names[span].append(name)
+    return {
+        span: held_over(connection, asked.namespace, those, span, with_windows=asked.with_windows)
+        for span, those in names.items()
+    }
+
+
+def _known(excluded: str, moment: datetime) -> tuple[Exclusion, ...]:
+    """What was left out by then."""
+    return tuple(one for one in excluded_in(excluded) if one.recorded_at <= moment) if excluded else ()
 
 
 def _bounds(slos: Sequence[Published], asked: Asked, moment: datetime) -> dict[str, PeriodBounds]:
     """By name. Most SLOs share their period, and finding one takes a walk through local times."""
-    if asked.start is not None and asked.end is not None:
-        return {
-            each.name: PeriodBounds("asked", asked.start, asked.end, each.definition.time_zone)
-            for each in slos
-        }
-    known: dict[Period, PeriodBounds] = {}
+    known: dict[Period | str, PeriodBounds] = {}
+    found = {}
     for each in slos:
+        if asked.start is not None and asked.end is not None:
+            zone = each.definition.time_zone
+            if zone not in known:
+                known[zone] = PeriodBounds("asked", asked.start, asked.end, zone)
+            found[each.name] = known[zone]
+            continue
         period = each.definition.period
         if period not in known:
             known[period] = period_at(period, moment)
-    return {each.name: known[each.definition.period] for each in slos}
+        found[each.name] = known[period]
+    return found
 
 
-def _counts(published: Published, sums: Sums) -> Counts:
-    """Freshness counts slices: of those none is pending."""
-    by_slices = published.definition.objective == "freshness"
-    return Counts(
-        good=sums.good,
-        bad=sums.bad,
-        unknown=sums.unsure,
-        pending=0 if by_slices else sums.pending,
-        predicted=0 if by_slices else sums.predicted,
-        excluded=sums.excluded,
-        met_in_grace=sums.met_in_grace,
-    )
+def _spans(
+    slos: Sequence[Published], bounds: Mapping[str, PeriodBounds], promised: Mapping[str, Promised]
+) -> dict[str, Span]:
+    """By name."""
+    found = {}
+    for each in slos:
+        period = bounds[each.name]
+        zone = None if promised[each.name].has_moved else each.definition.time_zone
+        found[each.name] = Span(period.start, period.end, zone)
+    return found

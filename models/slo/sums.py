@@ -1,20 +1,10 @@
-"""Sums of windows over times, for many SLOs at once: whole months from their sums, what is left from the windows."""
+"""Sums of windows over times: whole months from their sums, what is left from the windows."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any, Final
-
-from sqlalchemy import Connection, case, func, select
-from sqlmodel import col
+from typing import Final
 
 from gates.slo.zones import opening, zone
-from models.among import among
-from models.bulk import sql_table
-from models.slo.tables import SloMonth, SloWindow
-
-_MONTH: Final = sql_table(SloMonth).columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +30,37 @@ class Sums:
         """In the order of the fields. Not `astuple`, which copies deeply and took a tenth of a report."""
         return tuple(getattr(self, name) for name in _NAMES)
 
+    @property
+    def text(self) -> str:
+        """As `sums_in` reads it."""
+        return " ".join(map(str, self.figures))
+
 
 _NAMES: Final = tuple(field.name for field in fields(Sums))
 _STATUSES: Final = _NAMES[:1] + _NAMES[2:7]
+_SPACED: Final = " || ' ' || "
+_OF_WINDOW: Final = _SPACED.join(
+    f"sum(CASE WHEN status = '{name}' THEN 1 ELSE 0 END)" if name in _STATUSES else f"sum({name})"
+    for name in _NAMES
+)
+OF_MONTHS: Final = (
+    f"SELECT slo, {_SPACED.join(f'sum({name})' for name in _NAMES)} AS said FROM slo_month "
+    "WHERE namespace = :namespace AND slo IN :keys AND month >= :month AND month < :until_month GROUP BY slo"
+)
+"""By SLO the figures of the months that lie whole in a span, as one text that `sums_in` reads."""
+
+
+def of_windows(start: str, end: str) -> str:
+    """The same of the windows with start ≤ deadline < end; both name parameters."""
+    return (
+        f"SELECT slo, {_OF_WINDOW} AS said FROM slo_window WHERE namespace = :namespace AND slo IN :keys "
+        f"AND deadline_at >= :{start} AND deadline_at < :{end} GROUP BY slo"
+    )
+
+
+def sums_in(text: str) -> Sums:
+    """Adds up figures that OF_MONTHS and `of_windows` made, with commas between them; none for an empty text."""
+    return sum((Sums(*map(int, each.split())) for each in text.split(",") if each), Sums())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,73 +72,13 @@ class Span:
     end: datetime
     time_zone: str | None
 
-
-def sums_over(connection: Connection, namespace: str, spans: Mapping[str, Span]) -> dict[str, Sums]:
-    """By the name of the SLO. A statement or two for each different span, however many SLOs have it."""
-    found: dict[str, Sums] = {}
-    by_span: dict[Span, list[str]] = defaultdict(list)
-    for name, span in spans.items():
-        by_span[span].append(name)
-    for span, names in by_span.items():
-        for slo, sums in _over(connection, namespace, names, span):
-            known = found.get(slo)
-            found[slo] = sums if known is None else known + sums
-    return found
-
-
-def _over(
-    connection: Connection, namespace: str, names: Sequence[str], span: Span
-) -> Iterator[tuple[str, Sums]]:
-    if span.time_zone is None:
-        yield from _of_windows(connection, namespace, names, span.start, span.end)
-        return
-    first, last = _next_month(span.start, span.time_zone), _month_begin(span.end, span.time_zone)
-    if first >= last:
-        yield from _of_windows(connection, namespace, names, span.start, span.end)
-        return
-    where = zone(span.time_zone)
-    months = (first.astimezone(where).strftime("%Y-%m"), last.astimezone(where).strftime("%Y-%m"))
-    query = (
-        select(_MONTH["slo"], *(func.sum(_MONTH[name]) for name in _NAMES))
-        .where(
-            col(SloMonth.namespace) == namespace,
-            among(col(SloMonth.slo), names),
-            col(SloMonth.month) >= months[0],
-            col(SloMonth.month) < months[1],
-        )
-        .group_by(_MONTH["slo"])
-    )
-    yield from _rows(connection.execute(query))
-    for start, end in ((span.start, first), (last, span.end)):
-        if start < end:
-            yield from _of_windows(connection, namespace, names, start, end)
-
-
-def _of_windows(
-    connection: Connection, namespace: str, names: Sequence[str], start: datetime, end: datetime
-) -> Iterator[tuple[str, Sums]]:
-    status = col(SloWindow.status)
-    counted = {name: func.sum(case((status == name, 1), else_=0)) for name in _STATUSES}
-    counted |= {
-        name: func.sum(sql_table(SloWindow).columns[name]) for name in ("predicted", "good", "bad", "unsure")
-    }
-    query = (
-        select(col(SloWindow.slo), *(counted[name] for name in _NAMES))
-        .where(
-            col(SloWindow.namespace) == namespace,
-            among(col(SloWindow.slo), names),
-            col(SloWindow.deadline_at) >= start,
-            col(SloWindow.deadline_at) < end,
-        )
-        .group_by(col(SloWindow.slo))
-    )
-    yield from _rows(connection.execute(query))
-
-
-def _rows(rows: Iterable[Any]) -> Iterator[tuple[str, Sums]]:
-    for slo, *sums in rows:
-        # PostgreSQL sums bigints as numeric.
-        yield slo, Sums(*(int(each) for each in sums))
+    @property
+    def months(self) -> tuple[datetime, datetime] | None:
+        """When the first month that lies whole in the span begins, and the last one ends; None without one."""
+        if self.time_zone is None:
+            return None
+        first, last = _next_month(self.start, self.time_zone), _month_begin(self.end, self.time_zone)
+        return (first, last) if first < last else None
 
 
 def _month_begin(when: datetime, time_zone: str) -> datetime:

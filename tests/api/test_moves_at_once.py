@@ -4,9 +4,9 @@ from uuid import uuid4
 
 import pytest
 
-from api.moving import move_item
-from api.promoting import judge_now, wanted_by
-from api.schemas.promotions import MovesWritten
+from api.moving import Move, move_item
+from api.promoting import allowed_body, judge_now, make_item, wanted_by
+from api.schemas.promotions import MoveAsked
 from models.errors import DecisionMoved
 from models.ledger.drafts import Item
 from models.promotions.verdicts import Allowed
@@ -40,15 +40,10 @@ def on_both(service: RunningService) -> PromotionScene:
     return found
 
 
-def drafted(scene: PromotionScene, move: Body) -> Item:
-    """A move that was judged and has no place in the log yet."""
-    actor, written = (
-        actor_of(scene, "registry"),
-        MovesWritten.model_validate({"id": new_id(), "moves": [move]}),
-    )
-    verdict = judge_now(scene.service.services, wanted_by(actor, written.moves[0]))
-    assert isinstance(verdict, Allowed)
-    return move_item(actor, written, [verdict])
+def written(scene: PromotionScene, move: Body) -> tuple[Item, Move]:
+    """A move that waits for its place in the log."""
+    found = Move(actor_of(scene, "registry"), MoveAsked.model_validate(move))
+    return move_item([found], new_id()), found
 
 
 def new_id() -> str:
@@ -148,23 +143,35 @@ def test_grant_of_somebody_else_goes_first(scene: PromotionScene) -> None:
     assert scene.move(make_move())["allowed"]
 
 
-def test_revocation_between_judging_and_writing_stops_the_move(on_both: PromotionScene) -> None:
-    item = drafted(on_both, make_move())
+def test_revocation_that_is_in_the_log_first_stops_the_move(on_both: PromotionScene) -> None:
+    item, move = written(on_both, make_move())
     on_both.revoke(evidence_of(on_both))
     (outcome,) = together(on_both, item)
     assert isinstance(outcome, DecisionMoved)
+    assert move.refusal is not None
+    assert move.refusal.code == "fallen"
     assert on_both.holds() is None
 
 
 def test_revocation_of_the_same_commit_stops_the_move_behind_it_and_none_before(
-    scene: PromotionScene,
+    on_both: PromotionScene,
 ) -> None:
-    before, taken_back, behind = together(
-        scene, drafted(scene, make_move()), revocation(scene, evidence_of(scene)), drafted(scene, make_move())
-    )
+    (first, _), (second, move) = written(on_both, make_move()), written(on_both, make_move())
+    before, taken_back, behind = together(on_both, first, revocation(on_both, evidence_of(on_both)), second)
     assert isinstance(before, tuple)
     assert isinstance(taken_back, tuple)
     assert isinstance(behind, DecisionMoved)
+    assert move.refusal is None, "it is asked again when the revocation is visible"
+
+
+def test_record_that_somebody_else_drafted_has_to_say_what_is_allowed(scene: PromotionScene) -> None:
+    actor, asked = actor_of(scene, "registry"), MoveAsked.model_validate(make_move())
+    verdict = judge_now(scene.service.services, wanted_by(actor, asked))
+    assert isinstance(verdict, Allowed)
+    body = allowed_body(asked, verdict) | {"grant": None}
+    other = body | {"decision": digest_of("another decision")}
+    wrong, right = (make_item(actor, "promotion", each, new_id()) for each in (other, body))
+    assert [type(each) for each in together(scene, wrong, right)] == [DecisionMoved, tuple]
 
 
 def test_who_comes_second_is_no_longer_compared_with_what_is_there(scene: PromotionScene) -> None:

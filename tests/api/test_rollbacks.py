@@ -6,7 +6,7 @@ from tests.support.bodies import digest_of
 from tests.support.calls import assert_refused, log_size
 from tests.support.facts import get
 from tests.support.gates import ARTIFACT, MODEL, TO, ahead, make_policy
-from tests.support.promotions import PromotionScene
+from tests.support.promotions import PromotionScene, make_move
 from tests.support.service import RunningService
 
 BETTER = digest_of("a better model")
@@ -213,5 +213,8 @@ def test_protections_name_targets_of_gates_and_what_was_released(service: Runnin
     ]
     assert found["released"][0]["run_id"] == "1"
     assert found["released"][0]["source"] == "runs:/1/model"
+    assert scene.move(make_move("1", ("2", BETTER)))["promotions"][0]["action"] == "rollback"
+    again = scene.reader.get("/v1/protections", headers={"If-None-Match": answer.headers["etag"]})
+    assert again.status_code == 304, "what was released before is nothing new"
     theirs = PromotionScene(scene.service, namespace="team-b")
     assert get(theirs.reader, "/v1/protections")["released"] == []

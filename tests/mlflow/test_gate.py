@@ -100,6 +100,21 @@ def test_released_versions_are_in_the_list(sqlite_service: RunningService) -> No
     )
 
 
+def test_list_that_has_not_changed_stays_as_it_was() -> None:
+    answers = [answer("200 OK", PROTECTIONS, 'ETag: "1"'), answer("304 Not Modified", "")]
+    with answering(lambda number: answers[min(number, 2) - 1]) as port:
+        gate = make_gate(f"http://127.0.0.1:{port}", clock=count(0.0, 2 * FRESH_SECONDS))
+        first = gate.protections()
+        assert first.targets == {TO, "Production"}
+        assert gate.protections() is first
+        gate.close()
+
+
+def test_unchanged_is_no_list_for_who_has_none() -> None:
+    with gate_before(answer("304 Not Modified", "")) as gate:
+        assert gate.protections() is UNKNOWN
+
+
 def test_record_of_what_was_asked_is_taken_with_an_absolute_link() -> None:
     with gate_before(recording()) as gate:
         verdict = gate.move([asked()])

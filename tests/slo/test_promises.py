@@ -293,3 +293,7 @@ def test_a_rolling_period_counts_the_day_of_a_live_run_as_far_as_it_has_come(sce
     (entry,) = scene.report()["slos"]
     assert (entry["status"], entry["counts"]["expected"] in (12, 13)) == ("breached", True)
     assert entry["counts"]["breached"] >= 5, "without a checkpoint for half an hour"
+    today = [each for each in entry["windows"] if each["status"] == "pending"]
+    assert [each["run_ids"] for each in today][-1:] == [[live["run_id"]]]
+    counted = sum(sum(each["slices"].values()) for each in today if "slices" in each)
+    assert counted == entry["counts"]["expected"]

@@ -95,7 +95,7 @@ def test_empty_pages_show_the_command_that_fills_them(scene: GateScene) -> None:
     assert run["created"]
     register(scene, "1", "sha256:" + "7" * 64)
     said = text_of(browser.get(f"/models/{MODEL}/versions/1").text)
-    assert "may not ship: no gate stands before any place" in said
+    assert f"No gate judges {MODEL}:1: Production can’t be taken, every other name is free to move." in said
     assert browser.get(f"/models/{MODEL}/versions/9").status_code == 404
 
 

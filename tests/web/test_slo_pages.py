@@ -1,7 +1,7 @@
 """Pages of promises: the arithmetic, the strip of windows, and why a window's outcome is what it is."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -41,12 +41,39 @@ def test_a_line_each_worst_first_with_its_arithmetic_and_its_windows(scene: SloS
     assert "Of 2 promises 1 is broken" in said
     assert said.index("nightly") < said.index(UNSURE)
     assert "7 of 9 windows on time, target 90 %: 0.9 misses allowed, 2 used" in said
-    assert "1 excluded; what was over by" in said
+    assert "1 excluded." in said
+    assert "promised afterwards" not in said, "a mark on each line says so, and one sentence what it means"
+    assert said.count("backfilled") == 3
     broken, unsure = shapes(page)
     assert broken.split() == ["w-met"] * 3 + ["w-missed", "w-met", "w-missed", "w-excluded"] + ["w-met"] * 3
     assert unsure.split()[NEVER] == "w-unknown"
     assert 'aria-label="Latest 10 windows: 2 missed, 1 excluded, 7 met"' in page
     assert "Its source airflow is silent" in said
+
+
+def test_the_day_of_a_live_run_is_drawn_as_far_as_it_has_come(sqlite_scene: SloScene) -> None:
+    sqlite_scene.published(
+        make_slo(
+            objective="freshness",
+            expect=None,
+            slices=True,
+            rolling="7d",
+            evidence={"event": "checkpoint.verified", "checkpointLevel": "loaded"},
+            limits={"maxAge": "PT30M"},
+            onMissing="unknown",
+            **sqlite_scene.past,
+        )
+    )
+    live = make_start(started_at=instant_text(datetime.now(UTC) - timedelta(minutes=40)))
+    sqlite_scene.record("/v1/runs", live)
+    sqlite_scene.record(f"/v1/runs/{live['run_id']}/progress", {"step": 1})
+    sqlite_scene.judged()
+    client = signed_in(sqlite_scene)
+    (strip,) = shapes(client.get("/slo").text)
+    assert "w-pending" in strip
+    page = client.get(f"/slo/{NAME}").text
+    assert f'href="/slo/{NAME}/windows/{live["run_id"]}/' in page
+    assert re.search(r"Pending, \d of \d+ slices? so far good", page)
 
 
 def test_filters_are_in_the_address_and_go_on(sqlite_scene: SloScene) -> None:

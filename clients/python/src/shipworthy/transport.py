@@ -10,6 +10,7 @@ from shipworthy.errors import NotDelivered, Trouble
 from shipworthy.values import Json, first_line
 
 if TYPE_CHECKING:
+    import socket
     from http.client import HTTPConnection, HTTPResponse
 
 CONNECT_SECONDS: Final = 2.0
@@ -41,7 +42,7 @@ class Transport:
 
             headers["Content-Encoding"] = "gzip"
             body = gzip.compress(body, 1, mtime=0)
-        return self._exchange("POST", path, body, headers)
+        return self._exchange("POST", path, body, headers)[0]
 
     def put_blob(self, digest: str, body: bytes) -> None:
         """Raises NotDelivered."""
@@ -49,14 +50,23 @@ class Transport:
 
     def get(self, path: str) -> Json:
         """Raises NotDelivered."""
-        return self._exchange("GET", path, b"", {})
+        return self._exchange("GET", path, b"", {})[0]
+
+    def get_changed(self, path: str, tag: str | None) -> tuple[Json, str | None] | None:
+        """The same with the answer's ETag; None while the answer with the ETag `tag` still holds (RFC 9110 section
+        13.1.2). Raises NotDelivered."""
+        found = self._exchange("GET", path, b"", {} if tag is None else {"If-None-Match": tag})
+        return None if found[0] is None else found
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _exchange(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Json:
+    def _exchange(
+        self, method: str, path: str, body: bytes, headers: dict[str, str]
+    ) -> tuple[Json, str | None]:
+        """The JSON, None for 304, and the ETag."""
         import http.client
         import socket
         import ssl
@@ -78,7 +88,9 @@ class Transport:
             data = response.read(MAX_ANSWER_BYTES)
             if response.will_close:
                 self.close()
-            return _answer(response, data)
+            if response.status == 304 and "If-None-Match" in headers:
+                return None, headers["If-None-Match"]
+            return _answer(response, data), response.getheader("ETag")
         except NotDelivered:
             # What is left of a strange answer must not be read as the next one.
             self.close()
@@ -99,7 +111,12 @@ class Transport:
     def _send(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> "HTTPResponse":
         connection = self._connection or self._connect()
         self._connection = connection
+        if body:
+            # http.client sends head and body one by one: on a busy machine the service would be woken for each.
+            _cork(connection.sock, True)
         connection.request(method, self._prefix + path, body, headers)
+        if body:
+            _cork(connection.sock, False)
         return connection.getresponse()
 
     def _connect(self) -> "HTTPConnection":
@@ -116,6 +133,14 @@ class Transport:
         connection.connect()
         connection.sock.settimeout(self._read_seconds)
         return connection
+
+
+def _cork(connection: "socket.socket", is_held: bool) -> None:
+    """Whether what is written waits for more; on Linux, elsewhere it never does."""
+    import socket
+
+    if hasattr(socket, "TCP_CORK"):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, is_held)
 
 
 def _answer(response: "HTTPResponse", data: bytes) -> Json:

@@ -48,6 +48,7 @@ class Gate:
         self._idle: deque[Transport] = deque(maxlen=64)
         self._lock = threading.Lock()
         self._protections = UNKNOWN
+        self._tag: str | None = None
         self._good_until = clock()
         self._away: NotDelivered | None = None
 
@@ -57,9 +58,11 @@ class Gate:
             if self._clock() < self._good_until:
                 return self._protections
             try:
-                self._protections = self._exchange(
-                    lambda transport: parse_protections(transport.get("/v1/protections"))
+                changed = self._exchange(
+                    lambda transport: transport.get_changed("/v1/protections", self._tag)
                 )
+                if changed is not None:
+                    self._protections, self._tag = parse_protections(changed[0]), changed[1]
                 self._good_until, self._away = self._clock() + FRESH_SECONDS, None
             except (NotDelivered, ValueError) as error:
                 self._good_until = self._clock() + RETRY_SECONDS

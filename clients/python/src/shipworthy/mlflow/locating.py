@@ -131,11 +131,11 @@ def follow(registry: RegistryStore, location: str, *, plainly: bool = True) -> P
         raise Unreadable(f"{location} leads nowhere: {error}") from error
 
 
-def place_of(uri: str) -> Place:
-    """The place of a URI that names files directly: a path, `file:` or an object store."""
+def place_of(uri: str, *below: str) -> Place:
+    """The place of a URI that names files directly, a path, `file:` or an object store, or of what lies below it."""
     if urlsplit(uri).scheme in ("", "file"):
-        return Place(os.path.realpath(local_file_uri_to_path(uri)), True)
-    return _address(uri)
+        return Place(os.path.realpath(posixpath.join(local_file_uri_to_path(uri), *below)), True)
+    return _address(uri).under(*below)
 
 
 def digest_of(digests: Digests, place: Place) -> str:
@@ -221,7 +221,7 @@ def _behind_the_proxy(location: str, plainly: bool) -> Place:
     asked, path = _path_behind_the_proxy(location)
     if plainly and path != asked:
         raise Unreadable(f"{location} is read by the artifact proxy as {path}")
-    return place_of(root).under(handlers._get_workspace_scoped_repo_path_if_enabled(path))
+    return place_of(root, handlers._get_workspace_scoped_repo_path_if_enabled(path))
 
 
 @lru_cache(maxsize=10_000)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
 from uuid import uuid4
 
 _UNFINISHED: Final = "."
@@ -37,23 +37,28 @@ class Marks:
     def put(self, mark: Mark) -> Iterator[None]:
         """OSError when it can't be told to anybody."""
         name = uuid4().hex
-        path, unfinished = self._folder / name, self._folder / f"{_UNFINISHED}{name}"
-        with self._made(unfinished) as file:
+        path, unfinished = f"{self._folder}/{name}", f"{self._folder}/{_UNFINISHED}{name}"
+        file = self._made(unfinished)
+        try:
             fcntl.flock(file, fcntl.LOCK_EX)
-            file.write(f"{mark.place}\n{mark.location}")
-            file.flush()
-            unfinished.rename(path)
+            os.write(file, f"{mark.place}\n{mark.location}".encode(errors="surrogateescape"))
+            os.rename(unfinished, path)
             try:
                 yield
             finally:
-                path.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
+        finally:
+            os.close(file)
 
-    def _made(self, path: Path) -> TextIO:
+    def _made(self, path: str) -> int:
+        """By its descriptor: each move of a name makes one, and Python's files cost more than the move's lock."""
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
         try:
-            return path.open("x", encoding="utf-8", errors="surrogateescape")
+            return os.open(path, flags, 0o600)
         except FileNotFoundError:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            return path.open("x", encoding="utf-8", errors="surrogateescape")
+            return os.open(path, flags, 0o600)
 
     def standing(self) -> list[Mark]:
         """Those that somebody means now; what a process left that was killed is cleared away."""

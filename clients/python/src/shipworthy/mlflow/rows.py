@@ -1,6 +1,7 @@
 """Reading the tables of MLflow's registry, within a session that the caller holds."""
 
-from collections.abc import Collection
+import json
+from collections.abc import Callable, Collection
 from typing import Final, Protocol
 
 from mlflow.store.model_registry.dbmodels.models import (
@@ -8,11 +9,12 @@ from mlflow.store.model_registry.dbmodels.models import (
     SqlRegisteredModel,
     SqlRegisteredModelAlias,
 )
-from sqlalchemy import Integer, String, Table, bindparam, text
-from sqlalchemy.orm import Session
+from sqlalchemy import Table, TextClause, text
+from sqlalchemy.orm import Session, make_transient_to_detached
 
 from shipworthy.mlflow.plans import ModelState, VersionRow
 
+_HANDED_OVER: Final = "shipworthy_handed_over"
 DELETED_STAGE: Final = "Deleted_Internal"
 """Where MLflow puts versions that were deleted; their numbers are never given again."""
 
@@ -40,23 +42,33 @@ _V_WORKSPACE, _V_NAME, _V_VERSION, *_V_REST = _columns(
 _V_STAGE: Final = _V_REST[-1]
 # Text, because each is asked for every call to a guarded server: from expressions it costs SQLAlchemy more than the
 # database to make it.
-_LOCK: Final = text(
-    f"UPDATE {_MODELS.name} SET last_updated_time = {_M_UPDATED} "
-    f"WHERE {_M_WORKSPACE} = :workspace AND {_M_NAME} = :model"
-)
+_IS_MODEL: Final = f"{_M_WORKSPACE} = :workspace AND {_M_NAME} = :model"
+_LOCK: Final = f"UPDATE {_MODELS.name} SET last_updated_time = {_M_UPDATED} WHERE {_IS_MODEL}"
+"""Changes nothing, and locks the database in SQLite."""
+_LOCK_ROW: Final = f"SELECT 1 FROM {_MODELS.name} WHERE {_IS_MODEL} FOR NO KEY UPDATE"
 _OF_MODEL: Final = f"{_V_WORKSPACE} = :workspace AND {_V_NAME} = :model AND {_V_STAGE} <> '{DELETED_STAGE}'"
 _SELECTED: Final = f"SELECT {_V_VERSION}, {', '.join(_V_REST)}"
-_STATE: Final = text(
-    f"{_SELECTED}, NULL AS alias FROM {_VERSIONS.name} WHERE {_OF_MODEL} AND ({_V_VERSION} IN :numbers "
-    f"OR {_V_STAGE} IN :stages OR {_V_VERSION} IN (SELECT {_A_VERSION} FROM {_ALIASES.name} "
-    f"WHERE {_A_WORKSPACE} = :workspace AND {_A_NAME} = :model AND {_A_ALIAS} IN :aliases)) "
+_STATE: Final = (
+    f"{_SELECTED}, NULL AS alias FROM {_VERSIONS.name} WHERE {_OF_MODEL} AND ({_V_VERSION} {{numbers}} "
+    f"OR {_V_STAGE} {{stages}} OR {_V_VERSION} IN (SELECT {_A_VERSION} FROM {_ALIASES.name} "
+    f"WHERE {_A_WORKSPACE} = :workspace AND {_A_NAME} = :model AND {_A_ALIAS} {{aliases}})) "
     f"UNION ALL SELECT {_A_VERSION}, NULL, NULL, NULL, NULL, {_A_ALIAS} FROM {_ALIASES.name} "
     f"WHERE {_A_WORKSPACE} = :workspace AND {_A_NAME} = :model"
-).bindparams(
-    bindparam("numbers", expanding=True, type_=Integer),
-    bindparam("stages", expanding=True, type_=String),
-    bindparam("aliases", expanding=True, type_=String),
 )
+
+
+def _of_state(query: str, is_among: str) -> TextClause:
+    return text(query.format_map({name: is_among.format(name) for name in ("numbers", "stages", "aliases")}))
+
+
+_ANY_OF: Final = "= ANY(:{})"
+_ASK_STATE: Final = {
+    "sqlite": _of_state(_STATE, "IN (SELECT value FROM json_each(:{}))"),
+    "postgresql": _of_state(_STATE, _ANY_OF),
+}
+_LOCK_AND_ASK: Final = _of_state(f"{_LOCK_ROW}; {_STATE}", _ANY_OF)
+"""Going there and back once. The second statement sees what was committed while the first one waited."""
+_LOCKS: Final = {"sqlite": text(_LOCK), "postgresql": text(_LOCK_ROW)}
 _ANY: Final = text(f"{_SELECTED} FROM {_VERSIONS.name} WHERE {_OF_MODEL} ORDER BY {_V_VERSION} LIMIT 1")
 
 
@@ -82,9 +94,11 @@ class Reader:
         self._locked: str | None = None
 
     def lock(self, model: str) -> None:
-        """An UPDATE that changes nothing locks the model's row in PostgreSQL and the database in SQLite."""
+        """The model's row in PostgreSQL, the database in SQLite."""
         if self._locked != model:
-            self._session.connection().execute(_LOCK, {"workspace": self._workspace, "model": model})
+            connection = self._session.connection()
+            given = {"workspace": self._workspace, "model": model}
+            connection.execute(_LOCKS[connection.dialect.name], given)
             self._locked = model
 
     def state(
@@ -96,23 +110,40 @@ class Reader:
         any_version: bool = False,
     ) -> ModelState:
         """The model's aliases, and its versions with these numbers, behind these aliases and in these stages; with
-        `any_version` also one that is none of them."""
-        self.lock(model)
+        `any_version` also one that is none of them. The model is locked from here on."""
         given = {"workspace": self._workspace, "model": model}
-        asked = given | {"numbers": list(versions), "stages": list(stages), "aliases": list(aliases)}
         connection = self._session.connection()
+        database = connection.dialect.name
+        as_given: Callable[[list[object]], object] = json.dumps if database == "sqlite" else list
+        among = {"numbers": versions, "stages": stages, "aliases": aliases}
+        asked = given | {name: as_given(list(values)) for name, values in among.items()}
+        statement = _ASK_STATE[database]
+        # Other drivers take one statement at a time.
+        if self._locked != model and connection.dialect.driver == "psycopg2":
+            statement, self._locked = _LOCK_AND_ASK, model
+        self.lock(model)
         held: list[tuple[str, int]] = []
         rows: list[VersionRow] = []
-        for *row, alias in connection.execute(_STATE, asked):
+        for *row, alias in connection.execute(statement, asked):
             if alias is None:
                 rows.append(_version(*row))
-            else:
-                held.append((str(alias), int(row[0])))
+                continue
+            held.append((str(alias), int(row[0])))
+            if alias in aliases:
+                self._hand_over(model, *held[-1])
         if not rows and any_version:
             rows = [_version(*row) for row in connection.execute(_ANY, given)]
         return ModelState(
             self._registry, model, tuple(sorted(held)), tuple(sorted(rows, key=lambda row: row.version))
         )
+
+    def _hand_over(self, model: str, alias: str, version: int) -> None:
+        """MLflow's session has the row from here: it would read it again before it writes it."""
+        row = SqlRegisteredModelAlias(workspace=self._workspace, name=model, alias=alias, version=version)
+        make_transient_to_detached(row)
+        self._session.add(row)
+        # The session itself forgets what nobody holds.
+        self._session.info.setdefault(_HANDED_OVER, []).append(row)
 
 
 def _version(
