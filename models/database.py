@@ -77,7 +77,7 @@ class Database:
     @contextmanager
     def one_statement(self) -> Iterator[Connection]:
         """For a single SELECT, which sees one state of the database by itself: on PostgreSQL no BEGIN and no COMMIT
-        travel with it. What has two is asked by `reading`."""
+        travel with it. What has two is asked by `reading`, or finds out itself whether they saw the same."""
         if self.dialect == "sqlite":
             with self.reading() as connection:
                 yield connection

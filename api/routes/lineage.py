@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from sqlalchemy import Connection
 
 from api.dependencies import READING, CurrentActor
 from api.services import services_of
 from models.actor import Actor
+from models.database import Database
 from models.errors import FieldProblem, InvalidInput
 from models.lineage.lineage import lineage_of
 from models.lineage.question import NOW, Direction, Question, VersionName, position_at
@@ -45,9 +45,9 @@ def get_version_lineage(
 ) -> Response:
     """Ingredients, upstream runs, checkpoints, evaluations, what is missing or weak, and where each record stands
     in the log."""
-    with services_of(request).database.reading() as connection:
-        question = _question(connection, actor, depth, direction, as_of, proof)
-        return _json(lineage_of(connection, question, VersionName(registry, model, version)))
+    database = services_of(request).database
+    question = _question(database, actor, depth, direction, as_of, proof)
+    return _json(lineage_of(database, question, VersionName(registry, model, version)))
 
 
 @router.get("/v1/runs/{run_id}/lineage", response_class=Response, summary="Lineage of a run")
@@ -61,36 +61,38 @@ def get_run_lineage(
     proof: Proof = False,
 ) -> Response:
     """As for a model version; `next` of an answer leads here."""
-    with services_of(request).database.reading() as connection:
-        question = _question(connection, actor, depth, direction, as_of, proof)
-        return _json(lineage_of(connection, question, run_id))
+    database = services_of(request).database
+    question = _question(database, actor, depth, direction, as_of, proof)
+    return _json(lineage_of(database, question, run_id))
 
 
 def _question(
-    connection: Connection, actor: Actor, depth: int, direction: Direction, as_of: str | None, prove: bool
+    database: Database, actor: Actor, depth: int, direction: Direction, as_of: str | None, prove: bool
 ) -> Question:
     return Question(
         namespace=actor.namespace,
         depth=depth,
         direction=direction,
-        as_of=_position(connection, as_of),
+        as_of=_position(database, as_of),
         now=datetime.now(UTC),
         prove=prove,
     )
 
 
-def _position(connection: Connection, as_of: str | None) -> int:
+def _position(database: Database, as_of: str | None) -> int:
     if as_of is None:
         return NOW
     if as_of.isascii() and as_of.isdigit() and len(as_of) <= 18:
         return int(as_of)
     try:
-        return position_at(connection, parse_instant(as_of))
+        when = parse_instant(as_of)
     except ValueError as error:
         message = "give a log position such as 4711, or a time with a zone such as 2026-05-01T12:00:00Z"
         raise InvalidInput(
             f"as_of can't be read: {message}", problems=[FieldProblem("as_of", message)]
         ) from error
+    with database.one_statement() as connection:
+        return position_at(connection, when)
 
 
 def _json(body: bytes) -> Response:

@@ -17,7 +17,7 @@ from api.web.viewers import CurrentViewer
 from api.web.words import Word
 from models.gates.in_force import standing
 from models.gates.queries import gates_of_model, list_decisions
-from models.lineage.lineage import lineage_of
+from models.lineage.lineage import lineage_on
 from models.lineage.model_queries import get_version, list_manifests
 from models.lineage.question import NOW, Direction, Question, VersionName
 from models.promotions.queries import protections
@@ -53,7 +53,7 @@ def show_model_version(
             protected = protected_names(protections(connection, namespace), protect)
         manifests = list_manifests(session, namespace, registry, model, version, 1)
         question = Question(namespace, 1, Direction.UPSTREAM, NOW, now, False)
-        lineage = orjson.loads(lineage_of(connection, question, VersionName(registry, model, version)))
+        lineage = orjson.loads(lineage_on(connection, question, VersionName(registry, model, version)))
     name = f"{model}:{version}"
     places = [place_of(each, each.gate.target, name) for each in found if each.gate is not None]
     values = {

@@ -13,6 +13,7 @@ import orjson
 from sqlalchemy import Connection
 
 from models.contracts.lineage import MAX_CHECKS, DataCheck, check_warnings, checks_of_data
+from models.database import Database
 from models.errors import NotFound, RunNotFound
 from models.ledger.tree import prove_inclusion
 from models.lineage.completeness import completeness, weakest_grade
@@ -36,12 +37,31 @@ VERSION_NOT_FOUND: Final = (
 RUN_NOT_FOUND: Final = "no run with this id in this namespace at that time; list them with GET /v1/runs"
 
 
-def lineage_of(connection: Connection, question: Question, start: str | VersionName) -> bytes:
-    """JSON bytes about a run with this id or about a model version.
+def lineage_of(database: Database, question: Question, start: str | VersionName) -> bytes:
+    """JSON bytes about a run with this id or about a model version, as of one state of the database.
 
     NotFound when the version, RunNotFound when the run was not registered at `as_of`. One statement a level of the
     walk and one for the rest; contract checks, `as_of` and proofs take more.
     """
+    # BEGIN and COMMIT would be half of the ways to the database. Without them the statements saw one state when the
+    # log was as long at the last as at the first: nothing else changes what they read.
+    with database.one_statement() as connection:
+        answer = _lineage(connection, question, start)
+    if answer is None:
+        with database.reading() as connection:
+            answer = lineage_on(connection, question, start)
+    return answer
+
+
+def lineage_on(connection: Connection, question: Question, start: str | VersionName) -> bytes:
+    """The same over a connection that reads one state of the database."""
+    answer = _lineage(connection, question, start)
+    assert answer is not None, "the log grew within a transaction that reads one state"
+    return answer
+
+
+def _lineage(connection: Connection, question: Question, start: str | VersionName) -> bytes | None:
+    """None when a record was committed in between."""
     found = traverse(connection, question, start, time.monotonic)
     if found is None:
         raise NotFound(VERSION_NOT_FOUND)
@@ -51,13 +71,13 @@ def lineage_of(connection: Connection, question: Question, start: str | VersionN
     roles = _roles(found, runs)
     data = {link.digest for link in found.links if link.kind == "data"}
     rest = read_rest(connection, question, found, _ingredients(runs), data, roles.keys())
-    checks = (
-        checks_of_data(connection, question.namespace, roles.keys(), question.as_of)
-        if rest.is_checked
-        else []
-    )
+    if rest.size != found.size:
+        return None
+    # Neither checks nor the log's hashes change: up to this size they are as they were.
+    as_of = min(question.as_of, rest.size - 1)
+    checks = checks_of_data(connection, question.namespace, roles.keys(), as_of) if rest.is_checked else []
     return _answer(
-        _asked(question, found, rest)
+        _asked(question, found, as_of, rest)
         | _judged(found, runs[found.start], rest, checks[:MAX_CHECKS], roles)
         | _found(question, found, runs, rest)
         | {
@@ -69,12 +89,12 @@ def lineage_of(connection: Connection, question: Question, start: str | VersionN
     )
 
 
-def _asked(question: Question, found: Traversal, rest: Rest) -> dict[str, str]:
+def _asked(question: Question, found: Traversal, as_of: int, rest: Rest) -> dict[str, str]:
     return {
         "schema": _json(SCHEMA),
         "direction": _json(question.direction),
         "depth": _json(question.depth),
-        "as_of": _json({"position": min(question.as_of, rest.size - 1)}),
+        "as_of": _json({"position": as_of}),
         "model_version": found.version.document if found.version else "null",
         "manifest": _json(rest.manifest),
         "run_id": _json(found.start),

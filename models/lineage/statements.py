@@ -36,7 +36,9 @@ _LEVEL: Final = (
     "UNION ALL SELECT 'artifact', run_id, '', '', '', '', position, document "
     "FROM artifact WHERE run_id {these} AND namespace = :namespace AND position <= :as_of "
     "UNION ALL SELECT * FROM (SELECT 'link', run_id, direction, kind, role, digest, position, '' "
-    "FROM run_link WHERE run_id {these} AND namespace = :namespace AND position <= :as_of LIMIT :most) AS links"
+    "FROM run_link WHERE run_id {these} AND namespace = :namespace AND position <= :as_of LIMIT :most) AS links "
+    "UNION ALL SELECT * FROM (SELECT 'head', '', '', '', '', '', size, '' FROM tree_head ORDER BY id DESC LIMIT 1) "
+    "AS head"
 )
 _NEAR: Final = (
     " UNION ALL SELECT * FROM (SELECT 'near', run_id, '{there}', '', '', digest, 0, '' FROM run_link "
@@ -88,7 +90,8 @@ def level_statement(direction: Direction, *, of_version: bool) -> str:
 
     run, '', '', '', '', position, document; "life": run, latest receipt, highest step;
     "artifact": run, '', '', '', '', position, document; "link": run, direction, kind, role, digest, position;
-    "near": the run on the other side of a link, its direction there, '', '', the digest that leads to it.
+    "near": the run on the other side of a link, its direction there, '', '', the digest that leads to it;
+    "head": '', '', '', '', '', the size of the log.
     """
     these = "= (SELECT run_id FROM version)" if of_version else "IN :runs"
     near = (_NEAR.format(here=here, there=there, these=these) for here, there in _SIDES[direction])

@@ -44,7 +44,8 @@ class Traversal:
     """Runs by their distance from the start, the links seen, and where it stopped.
 
     `open_runs` were reached but not expanded; `partial` says that a limit other than the asked depth cut it.
-    `documents` are the runs' views as JSON text, `artifacts` (position, JSON text) of what they wrote.
+    `documents` are the runs' views as JSON text, `artifacts` (position, JSON text) of what they wrote. `size` is that
+    of the log when the first of it was read.
     """
 
     start: str
@@ -56,6 +57,7 @@ class Traversal:
     documents: dict[str, str] = field(default_factory=dict)
     artifacts: list[tuple[int, str]] = field(default_factory=list)
     signs_of_life: dict[str, SignOfLife] = field(default_factory=dict)
+    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,8 @@ def _ask(
 def _keep(found: Traversal, rows: dict[str, list[Any]]) -> _Level:
     found.documents.update((run, document) for _, run, *_, document in rows["run"])
     found.artifacts += [(position, document) for *_, position, document in rows["artifact"]]
+    if found.size is None:
+        found.size = next((position for *_, position, _ in rows["head"]), None)
     for _, run, received, step, *_ in rows["life"]:
         found.signs_of_life[run] = SignOfLife(_instant(received), None if step is None else int(step))
     links = [Link(*row[1:6]) for row in sorted(rows["link"])]
