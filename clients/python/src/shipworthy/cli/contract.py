@@ -1,19 +1,18 @@
 """`shipworthy contract`: look a data contract over, publish it, and have data checked against it."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from shipworthy.cli.asking import Json, Url, ask
 from shipworthy.cli.contract_check import check
 from shipworthy.cli.contract_parts import show_problems, show_tables, show_unjudged
+from shipworthy.cli.documents import problems_shown, read_document
 from shipworthy.cli.exits import Exit
 from shipworthy.cli.screen import messages, output, print_json
 from shipworthy.cli.words import count, short_digest
-from shipworthy.errors import UsageError
 from shipworthy.query.contracts import UnjudgedRule
-from shipworthy.query.errors import InvalidRequest
 
 contracts = typer.Typer(
     help="Look data contracts over, publish them, check data.", no_args_is_help=True, rich_markup_mode=None
@@ -24,15 +23,14 @@ ContractFile = Annotated[
     typer.Argument(help="Open Data Contract Standard (YAML or JSON), or a GX 1.x suite.", show_default=False),
 ]
 ContractName = Annotated[str, typer.Argument(help="Name of the contract.", show_default=False)]
-_MEDIA_TYPES: Final = {".yaml": "application/yaml", ".yml": "application/yaml", ".json": "application/json"}
 
 
 @contracts.command("lint")
 def lint(file: ContractFile, url: Url = None, as_json: Json = False) -> None:
     """Say what is wrong with a contract, with lines. Nothing is stored; exit code 1 when a rule can't run."""
-    data = _read(file)
+    data, media_type = read_document(file)
     with ask(url) as client:
-        found = client.lint_contract(data, _media_type(file))
+        found = client.lint_contract(data, media_type)
     if as_json:
         print_json(dict(found.document))
     else:
@@ -81,16 +79,9 @@ def show(
 @contracts.command("publish")
 def publish(name: ContractName, file: ContractFile, url: Url = None, as_json: Json = False) -> None:
     """Publish a contract or its next version; what the current version says already makes none."""
-    data = _read(file)
-    with ask(url) as client:
-        try:
-            found = client.publish_contract(name, data, _media_type(file))
-        except InvalidRequest as error:
-            if not error.problems:
-                raise
-            for problem in error.problems:
-                messages().print(f"{file}: {problem.message}  {problem.field}".rstrip())
-            raise typer.Exit(Exit.NEGATIVE) from error
+    data, media_type = read_document(file)
+    with ask(url) as client, problems_shown(file, as_json=as_json):
+        found = client.publish_contract(name, data, media_type)
     if as_json:
         print_json(dict(found.contract.document))
         return
@@ -107,14 +98,3 @@ def publish(name: ContractName, file: ContractFile, url: Url = None, as_json: Js
 
 
 contracts.command("check")(check)
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} can't be read: {error.strerror}") from error
-
-
-def _media_type(file: Path) -> str | None:
-    return _MEDIA_TYPES.get(file.suffix.lower())

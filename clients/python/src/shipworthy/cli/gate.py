@@ -2,24 +2,21 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from shipworthy.cli.asking import Json, Url, ask
-from shipworthy.cli.contract_parts import show_problems
 from shipworthy.cli.decision_parts import exit_of, show_decision
+from shipworthy.cli.documents import problems_shown, read_document, show_looked_over, show_published
 from shipworthy.cli.exits import Exit
 from shipworthy.cli.model_names import split_version
-from shipworthy.cli.screen import messages, output, print_json
+from shipworthy.cli.screen import output, print_json
 from shipworthy.cli.words import count, short_digest
 from shipworthy.errors import UsageError
-from shipworthy.query.contracts import problems
-from shipworthy.query.errors import InvalidRequest
 
 gates = typer.Typer(help="Release gates: what has to hold before a model may ship.", no_args_is_help=True)
-_MEDIA_TYPES: Final = {".yaml": "application/yaml", ".yml": "application/yaml", ".json": "application/json"}
 _File = Annotated[Path, typer.Argument(help="Policy as YAML or JSON.", show_default=False)]
 _Name = Annotated[str, typer.Argument(help="Name of the gate.", show_default=False)]
 
@@ -30,37 +27,19 @@ def lint(file: _File, url: Url = None, as_json: Json = False) -> None:
 
     Exit code: 0 it can be published, 1 it can't.
     """
-    data = _read(file)
+    data, media_type = read_document(file)
     with ask(url) as client:
-        found = client.lint_gate(data, _media_type(file))
-    if as_json:
-        print_json(dict(found))
-    else:
-        show_problems(messages(), str(file), problems(found))
-        if found["ok"]:
-            output().print(Text("✓ can be published", "good"))
-    if not found["ok"]:
-        raise typer.Exit(Exit.NEGATIVE)
+        found = client.lint_gate(data, media_type)
+    show_looked_over(file, found, as_json=as_json)
 
 
 @gates.command()
 def publish(name: _Name, file: _File, url: Url = None, as_json: Json = False) -> None:
     """Make a policy the next version of a gate. A published version never changes."""
-    data = _read(file)
-    with ask(url) as client:
-        try:
-            found = client.publish_gate(name, data, _media_type(file))
-        except InvalidRequest as error:
-            if as_json or not error.problems:
-                raise
-            for problem in error.problems:
-                messages().print(f"{file}: {problem.message}  {problem.field}".rstrip())
-            raise typer.Exit(Exit.NEGATIVE) from error
-    if as_json:
-        print_json(dict(found))
-        return
-    show_problems(messages(), str(file), problems(found))
-    output().print(f"{found['name']} version {found['version']}  {found['document_digest']}")
+    data, media_type = read_document(file)
+    with ask(url) as client, problems_shown(file, as_json=as_json):
+        found = client.publish_gate(name, data, media_type)
+    show_published(file, found, as_json=as_json)
 
 
 @gates.command()
@@ -153,19 +132,8 @@ def replay(
         raise typer.Exit(Exit.NEGATIVE)
 
 
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} can't be read: {error.strerror}") from error
-
-
 def _text(file: Path) -> str:
     try:
-        return _read(file).decode()
+        return read_document(file)[0].decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is not UTF-8 text") from error
-
-
-def _media_type(file: Path) -> str | None:
-    return _MEDIA_TYPES.get(file.suffix.lower())

@@ -1,22 +1,18 @@
 """`shipworthy slo`: promises about training windows and checkpoint age."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from shipworthy.cli.asking import Json, Url, ask
-from shipworthy.cli.contract_parts import show_problems
+from shipworthy.cli.documents import problems_shown, read_document, show_looked_over, show_published
 from shipworthy.cli.exits import Exit
 from shipworthy.cli.screen import messages, output, print_json
 from shipworthy.cli.slo_parts import exit_of_report, exit_of_window, show_report, show_window
 from shipworthy.errors import UsageError
-from shipworthy.query.contracts import problems
-from shipworthy.query.errors import InvalidRequest
 
 slos = typer.Typer(help="SLOs: what is promised by when, and what came of it.", no_args_is_help=True)
-_MEDIA_TYPES: Final = {".yaml": "application/yaml", ".yml": "application/yaml", ".json": "application/json"}
 _File = Annotated[Path, typer.Argument(help="Definition as YAML or JSON.", show_default=False)]
 
 
@@ -31,17 +27,10 @@ def lint(file: _File, url: Url = None, as_json: Json = False) -> None:
 
     Exit code: 0 it can be published, 1 it can't.
     """
-    data = _read(file)
+    data, media_type = read_document(file)
     with ask(url) as client:
-        found = client.lint_slo(data, _media_type(file))
-    if as_json:
-        print_json(dict(found))
-    else:
-        show_problems(messages(), str(file), problems(found))
-        if found["ok"]:
-            output().print(Text("✓ can be published", "good"))
-    if not found["ok"]:
-        raise typer.Exit(Exit.NEGATIVE)
+        found = client.lint_slo(data, media_type)
+    show_looked_over(file, found, as_json=as_json)
 
 
 @slos.command()
@@ -55,21 +44,10 @@ def publish(
 
     Exit code: 0 it is published, 1 something is wrong with it.
     """
-    data = _read(file)
-    with ask(url) as client:
-        try:
-            found = client.publish_slo(name, data, _media_type(file))
-        except InvalidRequest as error:
-            if as_json or not error.problems:
-                raise
-            for problem in error.problems:
-                messages().print(f"{file}: {problem.message}  {problem.field}".rstrip())
-            raise typer.Exit(Exit.NEGATIVE) from error
-    if as_json:
-        print_json(dict(found))
-        return
-    show_problems(messages(), str(file), problems(found))
-    output().print(f"{found['name']} version {found['version']}  {found['document_digest']}")
+    data, media_type = read_document(file)
+    with ask(url) as client, problems_shown(file, as_json=as_json):
+        found = client.publish_slo(name, data, media_type)
+    show_published(file, found, as_json=as_json)
 
 
 @slos.command()
@@ -124,14 +102,3 @@ def explain(
     code = exit_of_window(told)
     if code is not Exit.OK:
         raise typer.Exit(code)
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} can't be read: {error.strerror}") from error
-
-
-def _media_type(file: Path) -> str | None:
-    return _MEDIA_TYPES.get(file.suffix.lower())
