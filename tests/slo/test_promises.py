@@ -11,9 +11,9 @@ from tests.support.bodies import digest_of, make_checkpoint, make_event, make_st
 from tests.support.facts import make_snapshot
 from tests.support.gates import GATE, GateScene, make_policy
 from tests.support.histories import History
-from tests.support.slos import SloScene, make_invariant, make_slo
+from tests.support.slos import DAILY, SloScene, make_invariant, make_slo
 
-CHECKED = {"schedule": "cron", "cron": "0 0 * * *", "timeZone": "Etc/UTC", "within": "PT12H"}
+CHECKED = {"schedule": "cron", "cron": DAILY, "timeZone": "Etc/UTC", "within": "PT12H"}
 
 
 def checked(digest: str, outcome: str, contract: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def test_reports_are_kept_as_long_as_their_bytes_are_there(scene: SloScene) -> N
 
 
 def test_queue_delay_counts_who_still_waits(scene: SloScene) -> None:
-    day = {"schedule": "cron", "cron": "0 0 * * *", "timeZone": "Etc/UTC", "within": "P1D"}
+    day = {"schedule": "cron", "cron": DAILY, "timeZone": "Etc/UTC", "within": "P1D"}
     scene.published(
         make_slo(
             objective="queue-delay",
@@ -218,7 +218,8 @@ def fresh(scene: SloScene) -> SloScene:
 def test_checkpoint_age_counts_from_the_training_state_and_a_lost_level_was_never_there(
     fresh: SloScene,
 ) -> None:
-    began = fresh.at(0)
+    began = fresh.at(0).replace(hour=0)  # freshness is counted by days of the calendar
+    ended = began + timedelta(days=1)
     run = make_start(started_at=began.isoformat())
     fresh.record("/v1/runs", run)
     for number in range(1, 12):
@@ -229,13 +230,13 @@ def test_checkpoint_age_counts_from_the_training_state_and_a_lost_level_was_neve
         at = (saved + timedelta(minutes=10)).isoformat()
         verified = make_verification(checked_at=at)
         fresh.record(f"/v1/checkpoints/{digest}/verifications", verified, fresh.worker)
-    end = make_event(state="completed", at=fresh.at(1).isoformat())
+    end = make_event(state="completed", at=ended.isoformat())
     fresh.record(f"/v1/runs/{run['run_id']}/events", end)
     fresh.judged()
     id = f"{run['run_id']}/{began.date().isoformat()}"
     day = fresh.explained(id)
     assert (day["status"], day["slices"]) == ("met", {"good": 288, "bad": 0, "unknown": 0})
-    (entry,) = fresh.report(**{"from": fresh.at(0).isoformat(), "to": fresh.at(1).isoformat()})["slos"]
+    (entry,) = fresh.report(**{"from": began.isoformat(), "to": ended.isoformat()})["slos"]
     assert (entry["counts"]["met"], entry["coverage"]) == (288, 1.0)
     broken = digest_of(f"{run['run_id']} 5")
     later = make_verification(outcome="failed", checked_at=fresh.at(2).isoformat())

@@ -8,7 +8,7 @@ from models.ledger.fsck import fsck
 from models.ledger.rebuild import rebuild
 from models.slo.sources import save_heartbeat
 from tests.support.bodies import make_event
-from tests.support.slos import NAME, PAST, SloScene, make_slo
+from tests.support.slos import DAILY, NAME, PAST, SloScene, make_slo
 
 NEVER = ("breached", "never", "source_not_proven", None)
 
@@ -39,7 +39,7 @@ def test_a_run_that_never_starts_is_a_miss_and_what_comes_later_revises_it(scene
 
 
 def test_an_attempt_that_failed_foretells_a_breach_which_its_successor_averts(scene: SloScene) -> None:
-    long = {"schedule": "cron", "cron": "0 0 * * *", "timeZone": "Etc/UTC", "within": "P2D", "covers": "P1D"}
+    long = {"schedule": "cron", "cron": DAILY, "timeZone": "Etc/UTC", "within": "P2D", "covers": "P1D"}
     scene.published(make_slo(expect=long, **scene.past))
     scene.judged()
     first = scene.run(PAST, "failed")

@@ -15,7 +15,10 @@ from tests.support.service import RunningService
 NAME = "nightly"
 PAST = 10
 JSON = {"Content-Type": "application/json"}
-_DAYS = {"schedule": "cron", "cron": "0 0 * * *", "timeZone": "Etc/UTC", "within": "PT12H", "covers": "P1D"}
+# At any time of day a window is open since three or four hours, and for eight hours and more.
+OPENS = (datetime.now(UTC).hour - 3) % 24
+DAILY = f"0 {OPENS} * * *"
+_DAYS = {"schedule": "cron", "cron": DAILY, "timeZone": "Etc/UTC", "within": "PT12H", "covers": "P1D"}
 
 
 def make_slo(
@@ -27,7 +30,7 @@ def make_slo(
     slices: bool = False,
     **source: object,
 ) -> bytes:
-    """Trained by noon, every day, on the day before; `source` replaces and adds, None leaves a member out."""
+    """Trained within half a day, every day, on the day before; `source` replaces and adds, None leaves a member out."""
     spec: dict[str, Any] = {
         "objective": "deadline",
         "expect": _DAYS,
@@ -86,8 +89,8 @@ def make_invariant(name: str = "validated", **evidence: str) -> bytes:
 
 @dataclass
 class SloScene:
-    """A service with an author, a recorder, a worker, a reader and an approver, and its tick. Windows are numbered from
-    `PAST` days ago: what is recorded now was recorded after those, and before those that open in days to come."""
+    """A service with an author, a recorder, a worker, a reader and an approver, and its tick. The
+    deadlines of windows 0 to `PAST` - 1 are over, `PAST` is open, and those after it open in days to come."""
 
     service: RunningService
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -104,7 +107,8 @@ class SloScene:
     @property
     def day(self) -> datetime:
         """When window 0 opens."""
-        return self.began.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=PAST)
+        today = self.began.replace(hour=OPENS, minute=0, second=0, microsecond=0)
+        return today - timedelta(days=PAST if today <= self.began else PAST + 1)
 
     @property
     def past(self) -> dict[str, Any]:
