@@ -11,8 +11,9 @@ import os
 import random
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any, Final
 
 from benchmarks.support.decisions import MODEL, TO, copy_decisions
@@ -24,9 +25,9 @@ from benchmarks.support.processes import (
     load_average,
     new_database,
     postgresql,
-    processor_seconds,
     shipworthy,
 )
+from benchmarks.support.tails import tail_of
 from gates.release.evaluate import evaluate
 from tests.gates.release.passing import NOW, make_facts
 from tests.gates.release.policies import make_policy
@@ -59,23 +60,8 @@ def main() -> None:
 
 
 async def _measure(server: Server, chance: random.Random) -> float:
-    """Median of the rounds' 99th percentiles, in milliseconds."""
     client = Client(server.port, server.token)
-    try:
-        tails = []
-        for number in range(ROUNDS + 1):
-            processor = processor_seconds(server.pid)
-            taken = await _ask(client, chance)
-            processor = processor_seconds(server.pid) - processor
-            if number:  # the first round warms up
-                tails.append(quantiles(taken, n=100)[98])
-                explain(
-                    f"median {median(taken):.2f} ms, p99 {tails[-1]:.2f} ms; {1000 * processor / QUESTIONS:.2f} ms of "
-                    f"the server's processor time each; {load_average()}"
-                )
-        return median(tails)
-    finally:
-        client.close()
+    return await tail_of(server, client, partial(_ask, chance=chance), ROUNDS)
 
 
 async def _ask(client: Client, chance: random.Random) -> list[float]:

@@ -24,7 +24,8 @@ from models.arrays import array
 from models.columns import Table, UTCDateTime
 
 Row = Mapping[str, Any]
-_NAMED: Final = re.compile(r"(?<!:):([a-z_]+)")
+NAMED: Final = re.compile(r"(?<!:):([a-z_]+)")
+"""A parameter in a query of ours, and no cast of PostgreSQL's."""
 
 
 def sql_table(table: type[Table]) -> SqlTable:
@@ -122,7 +123,17 @@ def as_asked(query: str, dialect: str) -> str:
     """A query with `:name` and `IN :keys` as the driver takes it."""
     if dialect == "sqlite":
         return query.replace("IN :keys", "IN (SELECT value FROM json_each(:keys))")
-    return _NAMED.sub(r"%(\1)s", query.replace("IN :keys", "= ANY(:keys)"))
+    return NAMED.sub(r"%(\1)s", query.replace("IN :keys", "= ANY(:keys)"))
+
+
+def numbered(query: str, places: dict[tuple[int, str], int], part: int = 0) -> str:
+    """A query as psycopg's raw cursor takes it, `$n` for its names. `places` has the number of each name of each part
+    of a statement, and knows those of this one from then on."""
+
+    def place(found: re.Match[str]) -> str:
+        return f"${places.setdefault((part, found[1]), len(places) + 1)}"
+
+    return NAMED.sub(place, query.replace("IN :keys", "= ANY(:keys)"))
 
 
 @cache

@@ -4,7 +4,6 @@ PostgreSQL gets one UNION ALL, for what an answer costs is going there and back;
 gets one statement after another.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,10 +13,9 @@ from typing import Any, Final
 import psycopg
 from sqlalchemy import Connection
 
-from models.bulk import driver, select_among
+from models.bulk import driver, numbered, select_among
 
 TEXT: Final = ("text",)
-_NAMED: Final = re.compile(r"(?<!:):([a-z_]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +85,9 @@ def _together(asked: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[bytes, li
         names = [f"c{place}" for place in range(len(types))]
         texts = [_text(name, kind) for name, kind in zip(names, types, strict=True)]
         texts += ["NULL"] * (width - len(types))
-        numbered = _numbered(query, number, places)
-        parts.append(
-            f"SELECT {number}, {', '.join(texts)} FROM ({numbered}) AS q{number}({', '.join(names)})"
-        )
+        asking = numbered(query, places, number)
+        parts.append(f"SELECT {number}, {', '.join(texts)} FROM ({asking}) AS q{number}({', '.join(names)})")
     return " UNION ALL ".join(parts).encode(), list(places)
-
-
-def _numbered(query: str, number: int, places: dict[tuple[int, str], int]) -> str:
-    """The query with `$n` for its names, which `places` knows from then on."""
-
-    def place(found: re.Match[str]) -> str:
-        return f"${places.setdefault((number, found[1]), len(places) + 1)}"
-
-    return _NAMED.sub(place, query.replace("IN :keys", "= ANY(:keys)"))
 
 
 def _text(name: str, kind: str) -> str:

@@ -35,8 +35,8 @@ FRAMEWORK_CODES = {"method_not_allowed", "range_not_satisfiable", "bad_request"}
 
 
 @pytest.fixture
-def document(sqlite_service: RunningService) -> dict[str, Any]:
-    loaded: dict[str, Any] = httpx.get(f"{sqlite_service.url}/openapi.json").json()
+def document(service: RunningService) -> dict[str, Any]:
+    loaded: dict[str, Any] = httpx.get(f"{service.url}/openapi.json").json()
     return loaded
 
 
@@ -77,17 +77,15 @@ def test_every_operation_says_what_it_does_and_how_it_refuses(document: dict[str
         assert operation["tags"], (method, path)
 
 
-def test_refusal_is_as_the_document_describes_it(
-    sqlite_service: RunningService, document: dict[str, Any]
-) -> None:
+def test_refusal_is_as_the_document_describes_it(service: RunningService, document: dict[str, Any]) -> None:
     schema = document["components"]["schemas"]["Problem"]
-    client = sqlite_service.client("recorder")
+    client = service.client("recorder")
     for answer in (
-        httpx.get(f"{sqlite_service.url}/v1/runs"),
+        httpx.get(f"{service.url}/v1/runs"),
         post(client, "/v1/runs", {}),
         client.get("/v1/nothing"),
         client.get("/v1/runs", params={"limit": "x"}),
-        post(sqlite_service.client("reader"), "/v1/runs", make_start()),
+        post(service.client("reader"), "/v1/runs", make_start()),
     ):
         assert answer.headers["content-type"] == "application/problem+json"
         jsonschema.validate(answer.json(), schema)
@@ -111,9 +109,9 @@ def mutations(body: Any) -> Iterator[Any]:
 
 
 def test_what_the_document_refuses_the_server_refuses(
-    sqlite_service: RunningService, document: dict[str, Any]
+    service: RunningService, document: dict[str, Any]
 ) -> None:
-    client, run_id = sqlite_service.client("recorder", "evaluator"), new_run_id()
+    client, run_id = service.client("recorder", "evaluator"), new_run_id()
     assert (
         post(client, "/v1/runs", make_start(run_id=run_id, checkpoints=[make_checkpoint()])).status_code
         == 201

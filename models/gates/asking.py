@@ -1,23 +1,21 @@
 """What a decision is asked about, and the small reads that gathering its facts is made of."""
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 import psycopg
 from psycopg.rows import namedtuple_row
 from sqlalchemy import Connection
 
-from models.bulk import driver, select_among
+from models.bulk import driver, numbered, select_among
 from models.columns import UTCDateTime
 from models.fields import instant_text
 from models.gates.queries import CurrentGate
 
 JsonObject = dict[str, Any]
-_NAME: Final = re.compile(r"(?<!:):([a-z_]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +59,8 @@ def read(connection: Connection, query: str, namespace: str, **given: object) ->
 @cache
 def _numbered(query: str) -> tuple[bytes, tuple[str, ...]]:
     """The query with `$1`, `$2` … for its names, and these in order."""
-    names = tuple(dict.fromkeys(_NAME.findall(query)))
-    return _NAME.sub(lambda found: f"${names.index(found[1]) + 1}", query).encode(), names
+    places = dict[tuple[int, str], int]()
+    return numbered(query, places).encode(), tuple(name for _, name in places)
 
 
 def time_text(connection: Connection, value: object) -> str | None:

@@ -16,10 +16,10 @@ import orjson
 import psycopg
 from sqlalchemy import Connection
 
+from models.bulk import NAMED
 from models.lineage.question import Direction
 
 _LIST: Final = re.compile(r"IN :([a-z_]+)")
-_NAMED: Final = re.compile(r"(?<!:):([a-z_]+)")
 
 _VERSION: Final = (
     "WITH version AS (SELECT run_id, artifact, record, position, document FROM model_version "
@@ -134,4 +134,4 @@ def _as_driver_takes(statement: str, dialect: str) -> str:
         return statement.replace("IN [", "IN (").replace("]", ")")
     statement = statement.replace("IN [", "= ANY(ARRAY(").replace("]", "))")
     listed = r"= ANY(ARRAY(SELECT json_array_elements_text(CAST(:\1 AS json))))"
-    return _NAMED.sub(r"%(\1)s", _LIST.sub(listed, statement))
+    return NAMED.sub(r"%(\1)s", _LIST.sub(listed, statement))

@@ -159,12 +159,12 @@ def code_of(answer: httpx.Response) -> str:
     return str(answer.json()["code"]) if answer.content else ""
 
 
-def test_every_role_may_do_what_the_table_says_and_nothing_else(sqlite_service: RunningService) -> None:
-    listed = list(calls(sqlite_service))
+def test_every_role_may_do_what_the_table_says_and_nothing_else(service: RunningService) -> None:
+    listed = list(calls(service))
     assert {name for name, _, _ in listed} == set(MAY_CALL)
     wrong: list[tuple[Role, str, object]] = []
     for role in Role:
-        client = sqlite_service.client(role)
+        client = service.client(role)
         for name, method, path in listed:
             allowed = MAY_CALL[name]
             answer = client.request(method, path, content=b"{}" if method in ("post", "put") else None)
@@ -176,18 +176,8 @@ def test_every_role_may_do_what_the_table_says_and_nothing_else(sqlite_service: 
     assert not wrong, "\n".join(map(str, wrong))
 
 
-def test_every_call_answers_on_either_database(service: RunningService) -> None:
-    """What each asks first is a statement of its own on PostgreSQL."""
-    one = service.client("reader")
-    other = service.client(*(role for role in Role if role not in (Role.READER, Role.ADMIN)))
-    for name, method, path in calls(service):
-        client = one if MAY_CALL[name] in (ANY, PUBLIC) else other
-        answer = client.request(method, path, content=b"{}" if method in ("post", "put") else None)
-        assert answer.status_code not in (401, 403, 500), (name, answer.text)
-
-
-def test_every_call_but_the_public_ones_asks_for_a_key_in_force(sqlite_service: RunningService) -> None:
-    services = sqlite_service.services
+def test_every_call_but_the_public_ones_asks_for_a_key_in_force(service: RunningService) -> None:
+    services = service.services
     made = create_key(services.ledger, services.ring, namespace="team-a", roles=["recorder"])
     revoked = create_key(services.ledger, services.ring, namespace="team-a", roles=["recorder"])
     soon = datetime.now(UTC) + timedelta(milliseconds=200)
@@ -195,7 +185,7 @@ def test_every_call_but_the_public_ones_asks_for_a_key_in_force(sqlite_service: 
         services.ledger, services.ring, namespace="team-a", roles=["recorder"], expires_at=soon
     )
     headers = {"Authorization": f"Bearer {revoked.token}"}
-    assert httpx.get(f"{sqlite_service.url}/v1/runs", headers=headers).status_code == 200
+    assert httpx.get(f"{service.url}/v1/runs", headers=headers).status_code == 200
     revoke_key(services.ledger, revoked.key_id, namespace="team-a", reason="lost")
     services.authenticator.forget(revoked.key_id)
     head, secret = made.token[:-10], made.token[-10:]
@@ -215,8 +205,8 @@ def test_every_call_but_the_public_ones_asks_for_a_key_in_force(sqlite_service: 
     while datetime.now(UTC) <= soon:
         pass
     wrong = []
-    with httpx.Client(base_url=sqlite_service.url) as client:
-        for name, method, path in calls(sqlite_service):
+    with httpx.Client(base_url=service.url) as client:
+        for name, method, path in calls(service):
             if MAY_CALL.get(name, ANY) is PUBLIC:
                 continue
             for token, code in tokens.items():
@@ -230,8 +220,8 @@ def test_every_call_but_the_public_ones_asks_for_a_key_in_force(sqlite_service: 
 
 @pytest.mark.parametrize("roles", [("reader",), ("admin",)])
 def test_role_is_told_with_the_command_that_makes_such_a_key(
-    sqlite_service: RunningService, roles: tuple[str, ...]
+    service: RunningService, roles: tuple[str, ...]
 ) -> None:
-    answer = post(sqlite_service.client(*roles), "/v1/runs", make_start())
+    answer = post(service.client(*roles), "/v1/runs", make_start())
     assert (answer.status_code, answer.json()["code"]) == (403, "role_missing")
     assert "keys create --namespace team-a --role recorder" in answer.json()["detail"]

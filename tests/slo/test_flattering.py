@@ -10,7 +10,7 @@ from models.slo.definitions import slo_at
 from models.slo.evidence_runs import completed_runs
 from models.slo.stored import windows_named
 from tests.support.bodies import digest_of, make_checkpoint, make_event, make_start, make_verification
-from tests.support.slos import NAME, PAST, SloScene, ended, make_invariant, make_slo, span
+from tests.support.slos import NAME, PAST, SloScene, ended, make_freshness, make_invariant, make_slo, span
 
 
 @pytest.fixture
@@ -183,15 +183,7 @@ def test_times_at_the_ends_of_the_calendar_stop_no_tick(scene: SloScene) -> None
 
 
 def fresh(scene: SloScene, **source: Any) -> SloScene:
-    given: dict[str, Any] = {
-        "objective": "freshness",
-        "expect": None,
-        "evidence": {"event": "checkpoint.verified", "checkpointLevel": "loaded"},
-        "limits": {"maxAge": "PT3H"},
-        "onMissing": "unknown",
-        "settle": "P30D",
-    }
-    scene.published(make_slo(slices=True, **(given | source), **scene.past))
+    scene.published(make_freshness(**({"settle": "P30D"} | source), **scene.past))
     return scene
 
 

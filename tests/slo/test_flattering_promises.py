@@ -126,7 +126,7 @@ def test_counts_are_those_of_the_windows_after_the_time_zone_changed(scene: SloS
     scene.judged()
     scene.published(make_slo(expect=night | {"timeZone": "Etc/UTC"}, **scene.past))
     scene.judged(scene.at(PAST + 40))
-    first = scene.at(0).replace(day=1)
+    first = scene.at(0).replace(day=1, hour=0)
     following = (first + timedelta(days=32)).replace(day=1)
     for start in (first, following):
         whole = {"from": instant_text(start), "to": instant_text((start + timedelta(days=32)).replace(day=1))}

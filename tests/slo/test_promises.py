@@ -11,7 +11,7 @@ from tests.support.bodies import digest_of, make_checkpoint, make_event, make_st
 from tests.support.facts import make_snapshot
 from tests.support.gates import GATE, GateScene, make_policy
 from tests.support.histories import History
-from tests.support.slos import DAILY, SloScene, make_invariant, make_slo
+from tests.support.slos import DAILY, SloScene, make_freshness, make_invariant, make_slo
 
 CHECKED = {"schedule": "cron", "cron": DAILY, "timeZone": "Etc/UTC", "within": "PT12H"}
 
@@ -200,18 +200,7 @@ def test_resuming_loses_what_was_done_since_the_checkpoint(scene: SloScene) -> N
 @pytest.fixture
 def fresh(scene: SloScene) -> SloScene:
     """A promise about a run that began on day 0 and saves every two hours, verified ten minutes later, for a day."""
-    scene.published(
-        make_slo(
-            objective="freshness",
-            expect=None,
-            slices=True,
-            evidence={"event": "checkpoint.verified", "checkpointLevel": "loaded"},
-            limits={"maxAge": "PT3H"},
-            onMissing="unknown",
-            settle="P30D",
-            **scene.past,
-        )
-    )
+    scene.published(make_freshness(settle="P30D", **scene.past))
     return scene
 
 
@@ -274,18 +263,7 @@ def test_a_live_run_is_counted_up_to_now_and_a_silent_one_is_unknown(fresh: SloS
 
 
 def test_a_rolling_period_counts_the_day_of_a_live_run_as_far_as_it_has_come(scene: SloScene) -> None:
-    scene.published(
-        make_slo(
-            objective="freshness",
-            expect=None,
-            slices=True,
-            rolling="7d",
-            evidence={"event": "checkpoint.verified", "checkpointLevel": "loaded"},
-            limits={"maxAge": "PT30M"},
-            onMissing="unknown",
-            **scene.past,
-        )
-    )
+    scene.published(make_freshness("PT30M", rolling="7d", **scene.past))
     began = datetime.now(UTC) - timedelta(hours=1)
     live = make_start(started_at=began.isoformat())
     scene.record("/v1/runs", live)

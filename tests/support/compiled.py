@@ -21,9 +21,7 @@ def _share(engine: Engine) -> None:
     engine.update_execution_options(compiled_cache=_COMPILED)
 
 
-class SharedPostgresql(PGDialect_psycopg):
-    supports_statement_cache = True
-
+class _Shared:
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
 
@@ -35,18 +33,12 @@ class SharedPostgresql(PGDialect_psycopg):
         _share(engine)
 
 
-class SharedSqlite(SQLiteDialect_pysqlite):
+class SharedPostgresql(_Shared, PGDialect_psycopg):
+    supports_statement_cache = True  # SQLAlchemy wants each class to say so itself.
+
+
+class SharedSqlite(_Shared, SQLiteDialect_pysqlite):
     supports_statement_cache = True
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-    @classmethod
-    def engine_created(cls, engine: Engine) -> None:
-        _share(engine)
 
 
 def share_compiled() -> None:

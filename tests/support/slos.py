@@ -65,6 +65,18 @@ def make_slo(
     return json.dumps(document).encode()
 
 
+def make_freshness(max_age: str = "PT3H", **source: Any) -> bytes:
+    """A live run has a checkpoint that was loaded and is not older than that."""
+    given: dict[str, Any] = {
+        "objective": "freshness",
+        "expect": None,
+        "evidence": {"event": "checkpoint.verified", "checkpointLevel": "loaded"},
+        "limits": {"maxAge": max_age},
+        "onMissing": "unknown",
+    }
+    return make_slo(slices=True, **(given | source))
+
+
 def make_invariant(name: str = "validated", **evidence: str) -> bytes:
     """No model version is registered before a decision let its artifact pass."""
     spec = {

@@ -8,7 +8,7 @@ import pytest
 from models.fields import instant_text
 from tests.support.bodies import make_start
 from tests.support.service import RunningService
-from tests.support.slos import NAME, SloScene, make_slo
+from tests.support.slos import NAME, SloScene, make_freshness, make_slo
 from tests.web.scenes import HOSTILE
 from tests.web.slo_scenes import EXCLUDED, LATE, NEVER, UNSURE, signed_in, window_path, with_outcomes
 from tests.web.test_contract_check_pages import counted_statements, selects
@@ -52,18 +52,7 @@ def test_a_line_each_worst_first_with_its_arithmetic_and_its_windows(scene: SloS
 
 
 def test_the_day_of_a_live_run_is_drawn_as_far_as_it_has_come(sqlite_scene: SloScene) -> None:
-    sqlite_scene.published(
-        make_slo(
-            objective="freshness",
-            expect=None,
-            slices=True,
-            rolling="7d",
-            evidence={"event": "checkpoint.verified", "checkpointLevel": "loaded"},
-            limits={"maxAge": "PT30M"},
-            onMissing="unknown",
-            **sqlite_scene.past,
-        )
-    )
+    sqlite_scene.published(make_freshness("PT30M", rolling="7d", **sqlite_scene.past))
     live = make_start(started_at=instant_text(datetime.now(UTC) - timedelta(minutes=40)))
     sqlite_scene.record("/v1/runs", live)
     sqlite_scene.record(f"/v1/runs/{live['run_id']}/progress", {"step": 1})
