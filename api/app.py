@@ -1,5 +1,6 @@
 """The one place where the application is put together."""
 
+import asyncio
 from importlib.metadata import version
 from typing import Final
 
@@ -64,6 +65,8 @@ from api.telemetry import CONFIGURATION, QuerySilence
 from api.watching import Watch
 from api.web.sign_in_tries import SignInTries
 
+PREPARED: Final = 32
+"""Recording calls that are being prepared or committed at once; others wait with the bytes they were sent."""
 DESCRIPTION = (
     "Immutable lineage of training runs and release gates. Every answer about what a model is made of rests on "
     "records that never change, in a log whose head is signed."
@@ -147,6 +150,7 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     app.state.sign_in_tries = SignInTries()
     app.state.watch = Watch(services)
+    app.state.places = asyncio.Semaphore(PREPARED)
     errors.install(app)
     app.add_middleware(RequestGuard, registry=services.registry)
     app.add_middleware(QuerySilence)

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from api.documents import MEDIA_TYPES, media_type_of, refusal
-from gates.contracts.compiling import compile_contract
-from gates.contracts.document import read_contract
-from gates.contracts.linting import lint_contract
 from gates.contracts.suite import CompiledContract
 from gates.documents.problems import DocumentError, Problem
 from shipworthy.formats.digests import sha256_digest
@@ -49,6 +46,11 @@ class ReadContract:
 
 def read(data: bytes, content_type: str | None) -> ReadContract:
     """Raises DocumentError for bytes that are no contract, InvalidInput for another kind of content."""
+    # With the models of the standard: imported with the first contract, they don't stay where there are none.
+    from gates.contracts.compiling import compile_contract
+    from gates.contracts.document import read_contract
+    from gates.contracts.linting import lint_contract
+
     media_type = media_type_of(data, content_type, _WHAT)
     document = read_contract(data, MEDIA_TYPES[media_type])
     return ReadContract(

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from api.cli.serving import spare_collector
+from api.cli.memory import spare_collector
 from api.services import opened_services
 from api.ticks.settling import WindowTick
 from benchmarks.support.figures import Figure, finish

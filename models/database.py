@@ -8,7 +8,7 @@ from typing import Final
 
 import psycopg
 from psycopg.types.array import ListBinaryDumper
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DisconnectionError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -17,6 +17,7 @@ from sqlmodel import Session
 from models.errors import Unavailable
 
 POOL_SIZE: Final = 12
+CROWD: Final = 4
 POOL_TIMEOUT_SECONDS: Final = 5.0
 SQLITE_BUSY_MILLISECONDS: Final = 10_000
 IDLE_SECONDS: Final = 1.0
@@ -25,16 +26,18 @@ IDLE_SECONDS: Final = 1.0
 class Database:
     """An engine with the settings durability needs; `url` is a SQLAlchemy URL (sqlite or postgresql+psycopg)."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | URL, *, alone: bool = False) -> None:
+        """Up to POOL_SIZE connections and a few more in a crowd; `alone` is one."""
         self.url = make_url(url)
         self.dialect = self.url.get_backend_name()
+        size, crowd = (1, 0) if alone else (POOL_SIZE, CROWD)
         if self.dialect == "sqlite":
-            self.engine = _sqlite_engine(url)
+            self.engine = _sqlite_engine(self.url, size, crowd)
         elif self.dialect == "postgresql":
             self.engine = create_engine(
                 self.url.set(drivername="postgresql+psycopg"),
-                pool_size=POOL_SIZE,
-                max_overflow=4,
+                pool_size=size,
+                max_overflow=crowd,
                 pool_timeout=POOL_TIMEOUT_SECONDS,
                 # The last one used knows its statements: planned anew, the longer ones take milliseconds.
                 pool_use_lifo=True,
@@ -45,6 +48,11 @@ class Database:
             event.listen(self.engine, "checkout", _check_when_idle)
         else:
             raise ValueError(f'database "{self.dialect}" is not known; use sqlite or postgresql')
+
+    def apart(self) -> "Database":
+        """The same database by one connection of its own, for who writes much and long statements: they would be
+        planned, and the room for their largest text kept, in every connection of the pool that they pass by."""
+        return Database(self.url, alone=True)
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -120,11 +128,11 @@ def _passes(error: OperationalError | psycopg.OperationalError) -> bool:
     return not (getattr(cause, "sqlstate", None) or "").startswith("54")
 
 
-def _sqlite_engine(url: str) -> Engine:
+def _sqlite_engine(url: URL, size: int, crowd: int) -> Engine:
     engine = create_engine(
         url,
-        pool_size=POOL_SIZE,
-        max_overflow=4,
+        pool_size=size,
+        max_overflow=crowd,
         pool_timeout=POOL_TIMEOUT_SECONDS,
         connect_args={"check_same_thread": False, "timeout": SQLITE_BUSY_MILLISECONDS / 1000},
     )

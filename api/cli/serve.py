@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.collector import collector_off
+from api.cli.memory import collector_off
 from api.cli.opening import DATA_DEFAULT, DataOption
 from api.cli.worker import RootOption
 

@@ -1,7 +1,6 @@
 """What `shipworthy-server serve` runs: the service in one process, until it is told to stop. In a module of its own,
 since it imports all routes, which no other command needs."""
 
-import gc
 import os
 import signal
 import socket
@@ -13,9 +12,12 @@ from types import FrameType
 from typing import Final
 
 import uvicorn
+from anyio import to_thread
 
 from api.app import create_app
 from api.cli.embedded import EmbeddedWorker
+from api.cli.memory import bound_heap, spare_collector
+from api.cli.migrating import migrate_apart
 from api.cli.opening import fail, told_plainly
 from api.log_lines import log_lines
 from api.loopback import assert_loopback
@@ -35,6 +37,7 @@ from api.workers.settings import (
     with_registry,
 )
 from models.actor import Role
+from models.database import POOL_SIZE
 from models.keys.administration import create_key
 from models.keys.store import list_keys
 
@@ -47,6 +50,7 @@ def serve_until_stopped(host: str, port: int, data: Path, open_mode: bool, root:
     # uvicorn drains and then raises the signal anew: by default that would end the process before it closes
     # the ledger, and as if it had been killed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    bound_heap()
     with told_plainly():
         settings = read_settings(data)
         roots = parse_roots(root)
@@ -58,6 +62,7 @@ def serve_until_stopped(host: str, port: int, data: Path, open_mode: bool, root:
         if open_mode:
             assert_loopback(host)
         listener = _listener(host, port)
+        settings = migrate_apart(settings)
         with opened_services(settings, open_mode=open_mode) as services:
             bound = listener.getsockname()[1]
             _greet(services, host, bound, open_mode)
@@ -96,6 +101,11 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._watch, self._worker = watch, worker
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # Nearly all that a thread does for a request is ask the database: more threads would wait for a connection.
+        to_thread.current_default_thread_limiter().total_tokens = POOL_SIZE
+        await super().startup(sockets)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._watch.close()
         await super().shutdown(sockets)
@@ -124,15 +134,6 @@ def _worker_settings(asked: WorkerSettings, settings: Settings, host: str, port:
         embedded=True,
         log_level=settings.log_level,
     )
-
-
-def spare_collector() -> None:
-    """Takes what lives until the end out of the garbage collector's sight, and lets it look less often: it went
-    through 160,000 objects of imported modules again and again, 7 % of the time under load."""
-    gc.unfreeze()  # What importing left behind was frozen with what stays.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
 
 
 def _listener(host: str, port: int) -> socket.socket:

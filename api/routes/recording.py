@@ -1,7 +1,8 @@
 """Calls that append facts: each validates, makes canonical bytes, and answers after the commit."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 from anyio import to_thread
@@ -98,16 +99,24 @@ async def record(
     services = services_of(request)
     actor = await services.authenticator.actor(request)
     require_role(actor, *sorted(KINDS[kind].roles))
-    body = with_path(parse_json(await request.body()), path)
-    key = idempotency_key(request.headers.get("idempotency-key"))
-    item = Recorder(services.ring.pepper).item(kind, actor, body, key)
-    if examine is not None:
-        await to_thread.run_sync(examine, services, actor, item)
-    (outcome,) = await services.ledger.append_all([item])
+    data = await request.body()
+    async with _places(request):
+        body = with_path(parse_json(data), path)
+        key = idempotency_key(request.headers.get("idempotency-key"))
+        item = Recorder(services.ring.pepper).item(kind, actor, body, key)
+        if examine is not None:
+            await to_thread.run_sync(examine, services, actor, item)
+        (outcome,) = await services.ledger.append_all([item])
     if isinstance(outcome, ShipworthyError):
         raise outcome
     answer = answer_of(outcome, item.drafts[0].run_id)
     return Response(orjson.dumps(answer), 201 if answer["created"] else 200, media_type=_JSON)
+
+
+def _places(request: Request) -> asyncio.Semaphore:
+    """Of the application: a body that was read into objects takes ten times its bytes until it is committed, and more
+    of them than make up a commit would only wait."""
+    return cast(asyncio.Semaphore, request.app.state.places)
 
 
 Route = Callable[..., Coroutine[Any, Any, Response]]

@@ -3,15 +3,18 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from api.web import links
 from api.web.histograms import share_in_words
 from api.web.static_files import static_address
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
@@ -35,7 +38,11 @@ def instant(value: datetime) -> str:
     return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _environment() -> Environment:
+@cache
+def _environment() -> "Environment":
+    """Made for the first page: a service that only machines ask does without."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -50,9 +57,6 @@ def _environment() -> Environment:
     return environment
 
 
-_TEMPLATES: Final = _environment()
-
-
 def render(template: str, values: Mapping[str, object]) -> str:
     """Raises jinja2.UndefinedError when a template uses what isn't among the values."""
-    return _TEMPLATES.get_template(template).render(values)
+    return _environment().get_template(template).render(values)

@@ -37,6 +37,7 @@ class Ledger:
 
     def __init__(self, database: Database, key: Ed25519PrivateKey, head_file: HeadFile | None = None) -> None:
         self.database = database
+        self._writing = database.apart()
         self.key = key
         self._head_file = head_file
         self._queue: deque[tuple[Item, Settle]] = deque()
@@ -104,6 +105,7 @@ class Ledger:
             self._wake.notify()
         self._thread.join()
         self._save_head()
+        self._writing.dispose()
 
     def _enqueue(self, entries: list[tuple[Item, Settle]]) -> None:
         with self._wake:
@@ -176,7 +178,7 @@ class Ledger:
             ]
 
     def _write(self, items: list[Item]) -> list[Outcome]:
-        with self.database.connection() as connection:
+        with self._writing.connection() as connection:
             take_log_lock(connection)
             committed = commit_items(connection, self.key, items)
         if committed.changed:

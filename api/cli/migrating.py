@@ -1,0 +1,38 @@
+"""Migrations before the service starts, in a process of their own where that costs nothing."""
+
+import multiprocessing
+import sys
+from dataclasses import replace
+
+import typer
+
+from api.cli.opening import fail, told_plainly
+from api.services import migrate
+from api.settings import Settings
+
+
+def migrate_apart(settings: Settings) -> Settings:
+    """Brings the schema up to date; the settings given back don't ask for it again. Before the first thread starts.
+
+    In a fork, so that what Alembic imports does not stay with a service that runs for months: 7 MiB. Elsewhere than
+    on Linux forking is not safe or not there, and the settings come back as they were.
+    """
+    if sys.platform != "linux" or not settings.migrate:
+        return settings
+    child = multiprocessing.get_context("fork").Process(target=_migrate, args=(settings,))
+    child.start()
+    child.join()
+    if child.exitcode is None or child.exitcode < 0:
+        fail("bringing the schema up to date was cut off and left nothing behind; start the service again")
+    if child.exitcode:
+        raise typer.Exit(child.exitcode)
+    return replace(settings, migrate=False)
+
+
+def _migrate(settings: Settings) -> None:
+    """Says itself what went wrong: a cause does not travel between processes."""
+    try:
+        with told_plainly():
+            migrate(settings)
+    except typer.Exit as error:
+        sys.exit(error.exit_code)
