@@ -65,7 +65,7 @@ from api.telemetry import CONFIGURATION, QuerySilence
 from api.watching import Watch
 from api.web.sign_in_tries import SignInTries
 
-PREPARED: Final = 32
+PREPARED: Final = 24
 """Recording calls that are being prepared or committed at once; others wait with the bytes they were sent."""
 DESCRIPTION = (
     "Immutable lineage of training runs and release gates. Every answer about what a model is made of rests on "

@@ -60,5 +60,5 @@ def bound_heap() -> None:
     except (AttributeError, OSError, TypeError):
         return
     mallopt(_ARENA_MAX, 1)
-    mallopt(_MMAP_THRESHOLD, 128 << 10)
-    mallopt(_TRIM_THRESHOLD, 512 << 10)
+    mallopt(_MMAP_THRESHOLD, 64 << 10)
+    mallopt(_TRIM_THRESHOLD, 128 << 10)
