@@ -22,29 +22,39 @@ from models.lineage.question import Direction
 _LIST: Final = re.compile(r"IN :([a-z_]+)")
 
 _VERSION: Final = (
-    "WITH version AS (SELECT run_id, artifact, record, position, document FROM model_version "
+    "version AS (SELECT run_id, artifact, record, position, document FROM model_version "
     "WHERE namespace = :namespace AND registry_name = :registry AND model = :model AND version = :version "
-    "AND position <= :as_of) "
+    "AND position <= :as_of), here AS (SELECT run_id FROM version)"
+)
+_RUNS: Final = "here AS (SELECT run_id FROM run WHERE run_id IN :runs AND namespace = :namespace)"
+_ROW_OF_VERSION: Final = (
     "SELECT 'version' AS what, run_id AS run, artifact AS one, record AS two, '' AS three, '' AS four, "
     "position, document FROM version UNION ALL "
 )
+_LINKED: Final = (
+    "FROM run_link WHERE digest IN [SELECT digest FROM run_link WHERE run_id IN [SELECT run_id FROM {runs}] "
+    "AND namespace = :namespace AND direction = '{here}' AND position <= :as_of] "
+    "AND namespace = :namespace AND direction = '{there}' AND position <= :as_of LIMIT "
+)
+_AHEAD: Final = f"ahead AS (SELECT run_id {_LINKED}:ahead)"
+_THESE: Final = "these AS (SELECT run_id FROM here UNION SELECT run_id FROM ahead)"
 _LEVEL: Final = (
     "SELECT 'run' AS what, run_id AS run, '' AS one, '' AS two, '' AS three, '' AS four, position, document "
-    "FROM run WHERE run_id {these} AND namespace = :namespace "
+    "FROM run WHERE run_id IN [SELECT run_id FROM {runs}] AND namespace = :namespace "
     "UNION ALL SELECT 'life', run_id, CAST(max(received_at) AS text), CAST(max(step) AS text), '', '', 0, '' "
-    "FROM run_progress WHERE run_id {these} AND namespace = :namespace GROUP BY run_id "
+    "FROM run_progress WHERE run_id IN [SELECT run_id FROM {runs}] AND namespace = :namespace GROUP BY run_id "
     "UNION ALL SELECT 'artifact', run_id, '', '', '', '', position, document "
-    "FROM artifact WHERE run_id {these} AND namespace = :namespace AND position <= :as_of "
+    "FROM artifact WHERE run_id IN [SELECT run_id FROM {runs}] AND namespace = :namespace AND position <= :as_of "
     "UNION ALL SELECT * FROM (SELECT 'link', run_id, direction, kind, role, digest, position, '' "
-    "FROM run_link WHERE run_id {these} AND namespace = :namespace AND position <= :as_of LIMIT :most) AS links "
+    "FROM run_link WHERE run_id IN [SELECT run_id FROM {runs}] AND namespace = :namespace AND position <= :as_of "
+    "LIMIT :most) AS links "
     "UNION ALL SELECT * FROM (SELECT 'head', '', '', '', '', '', size, '' FROM tree_head ORDER BY id DESC LIMIT 1) "
     "AS head"
 )
 _NEAR: Final = (
-    " UNION ALL SELECT * FROM (SELECT 'near', run_id, '{there}', '', '', digest, 0, '' FROM run_link "
-    "WHERE digest IN [SELECT digest FROM run_link WHERE run_id {these} AND namespace = :namespace "
-    "AND direction = '{here}' AND position <= :as_of] "
-    "AND namespace = :namespace AND direction = '{there}' AND position <= :as_of LIMIT :near) AS {here}ward"
+    " UNION ALL SELECT * FROM (SELECT 'near', run_id, '{there}', '', '', digest, 0, '' "
+    + _LINKED
+    + ":near) AS {here}ward"
 )
 _REST: Final = (
     "SELECT 'head' AS what, note AS name, size AS number, 0 AS position, '' AS document "
@@ -85,17 +95,23 @@ _SIDES: Final = {
 }
 
 
-def level_statement(direction: Direction, *, of_version: bool) -> str:
-    """Of the runs in `:runs`, or of the run behind a model version and that version's row:
+def level_statement(direction: Direction, *, of_version: bool, ahead: bool) -> str:
+    """Of the runs in `:runs`, or of the run behind a model version and that version's row; with `ahead` also of the
+    first `:ahead` that they rest on:
 
     run, '', '', '', '', position, document; "life": run, latest receipt, highest step;
     "artifact": run, '', '', '', '', position, document; "link": run, direction, kind, role, digest, position;
     "near": the run on the other side of a link, its direction there, '', '', the digest that leads to it;
     "head": '', '', '', '', '', the size of the log.
     """
-    these = "= (SELECT run_id FROM version)" if of_version else "IN :runs"
-    near = (_NEAR.format(here=here, there=there, these=these) for here, there in _SIDES[direction])
-    return (_VERSION if of_version else "") + _LEVEL.format(these=these) + "".join(near)
+    named = [_VERSION if of_version else _RUNS]
+    if ahead:
+        ((here, there),) = _SIDES[direction]
+        named += [_AHEAD.format(runs="here", here=here, there=there), _THESE]
+    runs = "these" if ahead else "here"
+    near = (_NEAR.format(runs=runs, here=here, there=there) for here, there in _SIDES[direction])
+    row = _ROW_OF_VERSION if of_version else ""
+    return f"WITH {', '.join(named)} {row}{_LEVEL.format(runs=runs)}{''.join(near)}"
 
 
 def rest_statement(*, of_version: bool) -> str:

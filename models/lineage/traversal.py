@@ -1,7 +1,8 @@
 """Which runs a run rests on, or feeds: layered breadth-first over the links between runs and digests.
 
 One level is run → snapshot, checkpoint or artifact → run, and one statement, which brings what is stored of its runs
-along. A visited set and limits on levels, runs and time bound the work by the answer, never by the table.
+along; upstream, where it is little, also the next level. A visited set and limits on levels, runs and time bound the
+work by the answer, never by the table.
 """
 
 from collections import Counter
@@ -12,10 +13,12 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from models.lineage.question import Question, Version, VersionName
+from models.lineage.question import Direction, Question, Version, VersionName
 from models.lineage.statements import gather, level_statement
 
 MAX_RUNS: Final = 500
+AHEAD: Final = 16
+"""So many links to the level after the one that is asked about are followed in the same statement."""
 MAX_LINKS: Final = 10_000
 MAX_SECONDS: Final = 2.0
 
@@ -61,9 +64,20 @@ class Traversal:
 
 
 @dataclass(frozen=True, slots=True)
+class _Read:
+    """What one statement brought, and of which runs: of those asked about and, when `ahead`, of some more."""
+
+    rows: dict[str, list[Any]]
+    ahead: bool
+
+    def covers(self, runs: list[str]) -> bool:
+        return self.ahead and {run for _, run, *_ in self.rows["run"]}.issuperset(runs)
+
+
+@dataclass(frozen=True, slots=True)
 class _Level:
-    """What one statement brought: links of its runs, and the runs on the other side of them with the digests that lead
-    there; `cut` when there are more of those."""
+    """Links of its runs, and the runs on the other side of them with the digests that lead there; `cut` when there are
+    more of those."""
 
     links: list[Link]
     reached: dict[str, set[str]]
@@ -78,83 +92,92 @@ def traverse(
     deadline = clock() + MAX_SECONDS
     if isinstance(start, str):
         found = Traversal(start)
-        level, read = [start], _read(connection, question, found, [start])
+        read = _read(connection, question, MAX_LINKS, {"runs": [start]})
     else:
         given = {"registry": start.registry, "model": start.model, "version": start.version}
-        rows = _ask(connection, question, MAX_LINKS, given, of_version=True)
-        if not rows["version"]:
+        read = _read(connection, question, MAX_LINKS, given, of_version=True)
+        if not read.rows["version"]:
             return None
-        version = _version(start, rows["version"][0])
+        version = _version(start, read.rows["version"][0])
         found = Traversal(version.run_id, version)
-        level, read = [version.run_id], _keep(found, rows)
+    found.size = next((position for *_, position, _ in read.rows["head"]), None)
     found.hops[found.start] = 0
+    runs = [found.start]
+    level = _keep(found, read, runs)
     for hop in range(question.depth + 1):
         if len(found.links) >= MAX_LINKS or clock() > deadline:
-            found.partial, found.open_runs = True, level
+            found.partial, found.open_runs = True, runs
             break
-        found.partial |= read.cut
-        following = sorted(run for run in read.reached if run not in found.hops)
+        found.partial |= level.cut
+        following = sorted(run for run in level.reached if run not in found.hops)
         if not following:
             break
         if hop == question.depth:
-            found.open_runs = _with_new_neighbours(read, following, level)
+            found.open_runs = _with_new_neighbours(level, following, runs)
             break
         room = MAX_RUNS - len(found.hops)
         if room < len(following):
             found.partial, found.open_runs = True, following[room:]
             following = following[:room]
         found.hops.update(dict.fromkeys(following, hop + 1))
-        level, read = following, _read(connection, question, found, following)
+        if not read.covers(following):
+            read = _read(connection, question, MAX_LINKS - len(found.links), {"runs": following})
+        runs, level = following, _keep(found, read, following)
         if found.open_runs:
             break
     return found
 
 
-def _with_new_neighbours(read: _Level, following: list[str], level: list[str]) -> list[str]:
+def _with_new_neighbours(level: _Level, following: list[str], runs: list[str]) -> list[str]:
     """Runs of the last level that lead further: asking for their lineage goes on from here."""
-    digests = {digest for run in following for digest in read.reached[run]}
-    expanded = set(level)
-    return sorted({link.run_id for link in read.links if link.digest in digests and link.run_id in expanded})
+    digests = {digest for run in following for digest in level.reached[run]}
+    expanded = set(runs)
+    return sorted({link.run_id for link in level.links if link.digest in digests and link.run_id in expanded})
 
 
-def _read(connection: Connection, question: Question, found: Traversal, runs: list[str]) -> _Level:
-    return _keep(found, _ask(connection, question, MAX_LINKS - len(found.links), {"runs": runs}))
-
-
-def _ask(
-    connection: Connection,
-    question: Question,
-    most: int,
-    start: dict[str, Any],
-    *,
-    of_version: bool = False,
-) -> dict[str, list[Any]]:
-    """The rows of a level with at most `most` of its links."""
-    return gather(
-        connection,
-        level_statement(question.direction, of_version=of_version),
-        namespace=question.namespace,
-        as_of=question.as_of,
-        most=most,
-        near=MAX_LINKS,
+def _read(
+    connection: Connection, question: Question, most: int, start: dict[str, Any], *, of_version: bool = False
+) -> _Read:
+    """The rows of a level with at most `most` of its links, and where it is likely to pay those of the next."""
+    # Few runs rest on many, but many may rest on one.
+    ahead = question.direction is Direction.UPSTREAM and question.depth > 0
+    given = {
+        "namespace": question.namespace,
+        "as_of": question.as_of,
+        "most": most,
+        "near": MAX_LINKS,
         **start,
-    )
+    }
+    if ahead:
+        statement = level_statement(question.direction, of_version=of_version, ahead=True)
+        rows = gather(connection, statement, ahead=AHEAD, **given)
+        # At a limit nobody knows whose rows were left out.
+        if len(rows["link"]) < most and len(rows["near"]) < MAX_LINKS:
+            return _Read(rows, ahead=True)
+    statement = level_statement(question.direction, of_version=of_version, ahead=False)
+    return _Read(gather(connection, statement, **given), ahead=False)
 
 
-def _keep(found: Traversal, rows: dict[str, list[Any]]) -> _Level:
+def _keep(found: Traversal, read: _Read, runs: list[str]) -> _Level:
+    """Adds what was read of these runs to what was found."""
+    wanted = set(runs)
+    rows = {
+        what: [row for row in read.rows[what] if row[1] in wanted]
+        for what in ("run", "artifact", "life", "link")
+    }
     found.documents.update((run, document) for _, run, *_, document in rows["run"])
     found.artifacts += [(position, document) for *_, position, document in rows["artifact"]]
-    if found.size is None:
-        found.size = next((position for *_, position, _ in rows["head"]), None)
     for _, run, received, step, *_ in rows["life"]:
         found.signs_of_life[run] = SignOfLife(_instant(received), None if step is None else int(step))
     links = [Link(*row[1:6]) for row in sorted(rows["link"])]
     found.links += links
+    own = {link.digest for link in links if link.direction == "in"}
     reached: dict[str, set[str]] = {}
     sides: Counter[str] = Counter()
-    for _, run, side, _, _, digest, *_ in rows["near"]:
-        reached.setdefault(run, set()).add(digest)
-        sides[side] += 1
+    for _, run, side, _, _, digest, *_ in read.rows["near"]:
+        if digest in own or not read.ahead:
+            reached.setdefault(run, set()).add(digest)
+            sides[side] += 1
     return _Level(links, reached, any(count >= MAX_LINKS for count in sides.values()))
 
 

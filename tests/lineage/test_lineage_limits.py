@@ -58,23 +58,24 @@ def test_lineage_asks_no_more_queries_for_more_runs_of_one_level(
 ) -> None:
     for number in range(2, 42):
         register(client, number, reads=0, writes=number)
-    wide = [{"role": f"part-{number}", "digest": digest(number)} for number in range(2, 42)]
+    parts = [{"role": f"part-{number}", "digest": digest(number)} for number in range(2, 42)]
     register(client, 50, reads=2, writes=50)
-    register(client, 60, reads=2, writes=60, inputs=wide)
-    for model, number in (("narrow", 50), ("wide", 60)):
+    register(client, 60, reads=2, writes=60, inputs=parts[:20])
+    register(client, 70, reads=2, writes=70, inputs=parts)
+    for model, number in (("narrow", 50), ("wide", 60), ("wider", 70)):
         post(
             client,
             "/v1/model-versions",
             {"model": model, "version": "1", "artifact": digest(number), "run_id": run_id(number)},
         )
     asked = {}
-    for model in ("narrow", "wide"):
+    for model in ("narrow", "wide", "wider"):
         with statements_of(service.services.database) as seen:
             lineage(client, model, depth=3)
         asked[model] = [each for each in seen if " FROM " in each and "api_key" not in each]
-    # Two levels, and what their runs rest on: more statements were most of what an answer took.
-    assert [len(statements) for statements in asked.values()] == [3, 3]
-    assert asked["wide"] == asked["narrow"]
+    # One for the run and the few that it rests on, one for more than a few, one for what they all rest on.
+    assert [len(statements) for statements in asked.values()] == [2, 3, 3]
+    assert asked["wider"] == asked["wide"]
 
 
 @contextmanager
