@@ -56,5 +56,3 @@ def _query_names(dependant: Dependant) -> Iterator[str]:
 
 
 CurrentActor = Annotated[Actor, Depends(current_actor)]
-READING = [Depends(current_actor), Depends(known_parameters_only)]
-"""For the routers of calls that any key of a namespace may make; the key is asked first."""

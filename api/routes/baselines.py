@@ -8,9 +8,10 @@ from sqlmodel import Session
 from starlette.responses import JSONResponse
 
 from api.asking import QUEUED, ask_for_work
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.marked_pages import marked_document, marked_page
 from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, json_response
+from api.reading_route import reading_router
 from api.routes.reading_checkpoints import DigestPath
 from api.routes.recording import appends, record, recorded
 from api.schemas.work import BaselineRequest
@@ -24,7 +25,7 @@ from models.lineage.queries import Document
 from models.work.states import WorkKind
 
 router = APIRouter(tags=["baselines"])
-reading = APIRouter(tags=["baselines"], dependencies=READING)
+reading = reading_router("baselines")
 
 MAX_APPROVALS = 100
 

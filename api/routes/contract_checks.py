@@ -13,9 +13,10 @@ from starlette.responses import JSONResponse
 
 from api.asking import QUEUED, ask_for_work
 from api.cancelling import cancel
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.marked_pages import marked_page
 from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_cursor, dump, extended, page
+from api.reading_route import reading_router
 from api.routes.recording import recorded
 from api.schemas.reading import marks_json
 from api.schemas.work import CheckRequest, work_json
@@ -35,7 +36,7 @@ from models.work.states import ENDED, WorkKind
 from shipworthy.formats.times import parse_instant
 
 router = APIRouter(tags=["contract checks"])
-reading = APIRouter(tags=["contract checks"], dependencies=READING)
+reading = reading_router("contract checks")
 
 MAY_ASK: Final = (Role.AUTHOR, Role.EVALUATOR, Role.RECORDER)
 CheckId = Annotated[str, Path(max_length=71, description="id of the check, or digest of its record")]

@@ -3,11 +3,12 @@
 from typing import Annotated, Any, Final
 
 import orjson
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import JSON, dump, json_response
+from api.reading_route import reading_router
 from api.routes.reading_checkpoints import DigestPath
 from api.services import services_of
 from models.errors import NotFound, Unavailable
@@ -21,7 +22,7 @@ from shipworthy.formats.notes import verifier_key
 from shipworthy.formats.statement import summary_statement
 from shipworthy.formats.trust import trust_document
 
-router = APIRouter(tags=["decisions"], dependencies=READING)
+router = reading_router("decisions")
 
 _ENVELOPE: Final = "application/vnd.dsse.envelope.v1+json"
 

@@ -5,16 +5,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.marked_pages import marked_document, marked_page
 from api.pages import DEFAULT_LIMIT, PAGE, After, Limit
+from api.reading_route import reading_router
 from api.routes.recording import appends, record
 from models.evaluations.queries import list_evidence
 from models.fields import Digest, Identifier
 from models.kinds.evidence import EvidenceAttested
 
 router = APIRouter(tags=["evidence"])
-reading = APIRouter(tags=["evidence"], dependencies=READING)
+reading = reading_router("evidence")
 
 
 @appends(router, "/v1/evidence", "Attest what was run on something, and its outcome", EvidenceAttested)

@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
+from api.reading_route import reading_router
 from api.services import services_of
 from models.actor import Actor
 from models.database import Database
@@ -14,7 +15,7 @@ from models.lineage.lineage import lineage_of
 from models.lineage.question import NOW, Direction, Question, VersionName, position_at
 from shipworthy.formats.times import parse_instant
 
-router = APIRouter(tags=["lineage"], dependencies=READING)
+router = reading_router("lineage")
 
 Depth = Annotated[int, Query(ge=0, le=32, description="levels: run → snapshot or artifact → run")]
 AsOf = Annotated[

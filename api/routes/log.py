@@ -5,12 +5,13 @@ A leaf holds the digest and kind of a record and nothing of its tenant.
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import PlainTextResponse, Response
 from sqlmodel import Session
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import dump, json_response
+from api.reading_route import reading_router
 from api.services import services_of
 from models.errors import FieldProblem, InvalidInput, Unavailable
 from models.fields import Digest
@@ -20,7 +21,7 @@ from models.ledger.record_queries import get_leaf, get_leaf_at
 from shipworthy.formats.log_entry import leaf_entry
 from shipworthy.formats.notes import verifier_key
 
-router = APIRouter(tags=["log"], dependencies=READING)
+router = reading_router("log")
 
 _TEXT: Final = "text/plain; charset=utf-8"
 

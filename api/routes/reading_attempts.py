@@ -4,10 +4,11 @@ import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_position, extended, json_response, page
+from api.reading_route import reading_router
 from api.routes.attempts import AttemptId, attempt_json, counted_json
 from api.schemas.reading import marks_json
 from api.services import services_of
@@ -28,7 +29,7 @@ from models.fields import Digest, Identifier, instant_text
 from models.lineage.marks import Mark, marks_at
 from models.work.queue import find_by_key
 
-router = APIRouter(tags=["evaluations"], dependencies=READING)
+router = reading_router("evaluations")
 
 MAX_STATISTICS: Final = 50
 _EXTENSIONS: Final[dict[int | str, dict[str, Any]]] = {

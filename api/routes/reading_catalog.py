@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from fastapi.responses import Response
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.marked_pages import marked_page
 from api.pages import (
     DEFAULT_LIMIT,
@@ -18,6 +18,7 @@ from api.pages import (
     json_response,
     page,
 )
+from api.reading_route import reading_router
 from api.routes.reading_checkpoints import DigestPath
 from api.schemas.reading import marks_json
 from api.services import services_of
@@ -27,7 +28,7 @@ from models.lineage.marks import Mark, marks_at
 from models.lineage.model_queries import VersionLine, get_version, list_manifests, list_versions
 from models.lineage.queries import SnapshotLine, get_snapshot, list_datasets, list_models, list_snapshots
 
-router = APIRouter(tags=["catalog"], dependencies=READING)
+router = reading_router("catalog")
 
 MAX_MANIFESTS = 100
 ModelPath = Annotated[str, Path(max_length=256, description='name of the model; it may contain "/"')]

@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import Response
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import (
     DEFAULT_LIMIT,
     PAGE,
@@ -20,6 +20,7 @@ from api.pages import (
     json_response,
     page,
 )
+from api.reading_route import reading_router
 from api.schemas.reading import marks_json
 from api.services import services_of
 from models.fields import instant_text
@@ -30,7 +31,7 @@ from models.lineage.marks import Mark, marks_at
 from models.lineage.queries import Document
 from shipworthy.formats.digests import DIGEST_PATTERN
 
-router = APIRouter(tags=["checkpoints"], dependencies=READING)
+router = reading_router("checkpoints")
 
 MAX_SAVERS = 500
 DigestPath = Annotated[str, Path(pattern=DIGEST_PATTERN, description="sha256:<64 lower-case hex digits>")]

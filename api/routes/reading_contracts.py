@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from sqlmodel import Session
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.marked_pages import marked_document, marked_page
 from api.pages import (
     DEFAULT_LIMIT,
@@ -16,6 +16,7 @@ from api.pages import (
     Limit,
     json_response,
 )
+from api.reading_route import reading_router
 from api.routes.contracts import Name
 from api.services import services_of
 from models.actor import Actor
@@ -28,7 +29,7 @@ from models.contracts.queries import (
 )
 from models.lineage.marks import marks_at
 
-router = APIRouter(tags=["contracts"], dependencies=READING)
+router = reading_router("contracts")
 
 Version = Annotated[int, Path(ge=1, le=1_000_000)]
 

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from sqlmodel import Session
 from starlette.responses import JSONResponse
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import (
     DEFAULT_LIMIT,
     JSON,
@@ -20,6 +20,7 @@ from api.pages import (
     json_response,
     page,
 )
+from api.reading_route import reading_router
 from api.routes.reading_catalog import ModelPath, Registry
 from api.routes.reading_checkpoints import DigestPath
 from api.schemas.reading import marks_json
@@ -33,7 +34,7 @@ from models.lineage.marks import Mark, marks_at
 from models.lineage.model_queries import get_version
 from shipworthy.formats.digests import DIGEST_PATTERN
 
-router = APIRouter(tags=["decisions"], dependencies=READING)
+router = reading_router("decisions")
 
 Model = Annotated[Identifier | None, Query()]
 To = Annotated[Identifier | None, Query(description="registration, an alias or a stage")]

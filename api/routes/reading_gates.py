@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from sqlmodel import Session
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.keeping import kept_blob
 from api.marked_pages import marked_document, marked_page
 from api.pages import (
@@ -16,13 +16,14 @@ from api.pages import (
     Limit,
     json_response,
 )
+from api.reading_route import reading_router
 from api.services import services_of
 from models.actor import Actor
 from models.gates.queries import PublishedGate, get_gate, get_gate_version, list_gate_versions, list_gates
 from models.kinds.gates import NAME_PATTERN
 from models.lineage.marks import marks_at
 
-router = APIRouter(tags=["gates"], dependencies=READING)
+router = reading_router("gates")
 
 GatePath = Annotated[str, Path(max_length=128, json_schema_extra={"pattern": NAME_PATTERN})]
 Version = Annotated[int, Path(ge=1, le=2**31 - 1)]

@@ -5,10 +5,10 @@ from hashlib import sha256
 from typing import Annotated, Any, Final
 
 import orjson
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from starlette.responses import JSONResponse
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import (
     DEFAULT_LIMIT,
     JSON,
@@ -19,6 +19,7 @@ from api.pages import (
     extended,
     page,
 )
+from api.reading_route import reading_router
 from api.routes.reading_catalog import ModelPath, Registry
 from api.schemas.reading import marks_json
 from api.services import services_of
@@ -37,7 +38,7 @@ from models.promotions.queries import (
 from shipworthy.formats.digests import DIGEST_PATTERN
 from shipworthy.formats.times import parse_instant
 
-router = APIRouter(tags=["promotions"], dependencies=READING)
+router = reading_router("promotions")
 
 ALWAYS: Final = "Production"
 """MLflow's stage, which whoever serves by stages serves."""

@@ -1,10 +1,11 @@
 """Bytes exactly as a digest names them: records, sealed manifests, ingredients and schemas."""
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import JSON, PAGE, dump, json_response
+from api.reading_route import reading_router
 from api.routes.reading_checkpoints import DigestPath
 from api.services import services_of
 from models.errors import NotFound
@@ -14,7 +15,7 @@ from models.ledger.record_queries import get_record
 from models.lineage.model_queries import get_manifest
 from models.lineage.queries import get_ingredient
 
-router = APIRouter(tags=["records"], dependencies=READING)
+router = reading_router("records")
 
 
 @router.get("/v1/records/{digest}", response_class=Response, summary="The canonical bytes of a record")

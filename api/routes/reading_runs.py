@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, TypeVar, cast
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from fastapi.responses import Response
 from sqlmodel import Session
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import (
     DEFAULT_LIMIT,
     PAGE,
@@ -25,6 +25,7 @@ from api.pages import (
     json_response,
     page,
 )
+from api.reading_route import reading_router
 from api.schemas.reading import MAX_MARKS, marks_json, run_detail, run_summary
 from api.services import services_of
 from models.actor import Actor
@@ -36,7 +37,7 @@ from models.lineage.run_queries import RunFilter, get_run, list_runs, require_ru
 from models.lineage.run_state import PRESENT_STATES
 from models.lineage.tables import Artifact, Checkpoint, Evaluation
 
-router = APIRouter(tags=["runs"], dependencies=READING)
+router = reading_router("runs")
 
 RunIdPath = Annotated[str, Path(pattern=RUN_ID_PATTERN, description="UUIDv7, lower case")]
 PresentState = cast(type[StrEnum], StrEnum("PresentState", {name.upper(): name for name in PRESENT_STATES}))

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.keeping import kept_blob
 from api.pages import (
     DEFAULT_LIMIT,
@@ -19,6 +19,7 @@ from api.pages import (
     json_response,
     page,
 )
+from api.reading_route import reading_router
 from api.schemas.reading import marks_json
 from api.services import services_of
 from api.slo_explaining import explained
@@ -32,7 +33,7 @@ from models.slo.left_out import list_exclusions
 from models.slo.listed import list_windows
 from shipworthy.formats.times import parse_instant
 
-router = APIRouter(tags=["slos"], dependencies=READING)
+router = reading_router("slos")
 
 SloPath = Annotated[str, Path(max_length=128, json_schema_extra={"pattern": SLO_NAME_PATTERN})]
 Version = Annotated[int, Path(ge=1, le=2**31 - 1)]

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import JSONResponse
 
 from api.auth import require_role
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.keeping import kept_blob
 from api.pages import JSON
+from api.reading_route import reading_router
 from api.reconciling import reconcile
 from api.recording import parse_json, read_fact
 from api.routes.reading_catalog import Registry
@@ -22,7 +23,7 @@ from models.kinds.registry import KINDS
 from models.promotions.reconciliations import find_latest
 
 router = APIRouter(tags=["promotions"])
-reading = APIRouter(tags=["promotions"], dependencies=READING)
+reading = reading_router("promotions")
 
 _NEVER: Final = (
     "this registry was never compared with the records; give a worker SHIPWORTHY_MLFLOW_URI and start it with "

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from api.appending import append_fact
 from api.auth import require_role
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import (
     DEFAULT_LIMIT,
     PAGE,
@@ -18,6 +18,7 @@ from api.pages import (
     page,
 )
 from api.persons import speaker
+from api.reading_route import reading_router
 from api.recording import parse_json, read_fact
 from api.routes.reading_decisions import shown
 from api.routes.recording import recorded, recorded_responses
@@ -35,7 +36,7 @@ from models.lineage.marks import marks_at
 from shipworthy.formats.digests import DIGEST_PATTERN
 
 router = APIRouter(tags=["reviews"])
-reading = APIRouter(tags=["reviews"], dependencies=READING)
+reading = reading_router("reviews")
 
 KIND_OF: Final = {"request": "review.requested", "approve": "review.approved", "deny": "review.denied"}
 

@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import JSON
+from api.reading_route import reading_router
 from api.routes.reading_slos import Team
 from api.services import services_of
 from api.slo_reports import as_csv, as_json
@@ -14,7 +15,7 @@ from models.errors import FieldProblem, InvalidInput
 from models.slo.reporting import Asked, report
 from shipworthy.formats.times import parse_instant
 
-router = APIRouter(tags=["slos"], dependencies=READING)
+router = reading_router("slos")
 
 CSV: Final = "text/csv"
 Time = Annotated[str | None, Query(max_length=64, description="RFC 3339 with a zone")]

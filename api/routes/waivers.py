@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query, Request, Response
 
 from api.appending import append_fact
 from api.auth import require_role
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import DEFAULT_LIMIT, PAGE, After, Limit, decode_position, extended, page
 from api.persons import speaker
 from api.policies import published_policy
+from api.reading_route import reading_router
 from api.recording import parse_json, read_fact
 from api.routes.recording import recorded, recorded_responses
 from api.schemas.gates import WaiverRequest
@@ -29,7 +30,7 @@ from models.lineage.marks import marks_at
 from shipworthy.formats.digests import DIGEST_PATTERN
 
 router = APIRouter(tags=["reviews"])
-reading = APIRouter(tags=["reviews"], dependencies=READING)
+reading = reading_router("reviews")
 
 
 @router.post(

@@ -13,8 +13,9 @@ from starlette.responses import JSONResponse
 from api.auth import require_role
 from api.cancelling import cancel
 from api.completing import complete
-from api.dependencies import READING, CurrentActor
+from api.dependencies import CurrentActor
 from api.pages import dump, json_response
+from api.reading_route import reading_router
 from api.recording import parse_json, read_fact
 from api.routes.recording import documented
 from api.routes.verifications import MAY_ASK
@@ -43,7 +44,7 @@ from models.work.states import ENDED, LEASE_SECONDS, WorkKind
 from models.work.verifications import require_latest
 
 router = APIRouter(tags=["work"])
-reading = APIRouter(tags=["work"], dependencies=READING)
+reading = reading_router("work")
 
 V = TypeVar("V", bound=Value)
 WorkId = Annotated[str, Path(max_length=64)]
