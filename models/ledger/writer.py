@@ -27,6 +27,7 @@ MAX_QUEUED_ITEMS: Final = 4096
 HEAD_FILE_SECONDS: Final = 1.0
 CALM_TURNS: Final = 4
 GATHERED_ITEMS: Final = 16
+LATE_SECONDS: Final = 0.003
 
 log = structlog.get_logger("shipworthy.ledger")
 Settle = Callable[[Outcome], None]
@@ -44,6 +45,7 @@ class Ledger:
         self._wake = threading.Condition()
         self._closing = False
         self._gathering: asyncio.AbstractEventLoop | None = None
+        self._committed_last = 0
         self._unsaved: Head | None = None
         self._saved_at = 0.0
         self._thread = threading.Thread(target=self._run, name="ledger-writer", daemon=True)
@@ -90,7 +92,7 @@ class Ledger:
         self._enqueue([(item, settler(place)) for place, item in enumerate(items)])
         if self._gathering is not loop:
             self._gathering = loop
-            self._rouse_when_calm(loop, 0, CALM_TURNS)
+            self._rouse_when_calm(loop, 0, CALM_TURNS, False)
         await done
         return [outcome for outcome in outcomes if outcome is not None]
 
@@ -115,16 +117,20 @@ class Ledger:
                 raise Unavailable("too many records are waiting to be written; send it again in a second")
             self._queue.extend(entries)
 
-    def _rouse_when_calm(self, loop: asyncio.AbstractEventLoop, seen: int, turns: int) -> None:
-        """Wakes the writer when the loop went round so many times and nothing was added to the `seen` items.
+    def _rouse_when_calm(self, loop: asyncio.AbstractEventLoop, seen: int, turns: int, late: bool) -> None:
+        """Wakes the writer when the loop went round so many times and nothing was added to the `seen` items, and when
+        it is `late` or as many have come as were committed last.
 
         Requests that arrive together are committed together, where the first would otherwise be committed alone and
-        the others wait for it: a commit of eight costs two of one. An idle loop goes round in microseconds.
+        the others wait for it: a commit of eight costs two of one. An idle loop goes round in microseconds. Clients
+        that were answered together come again together, but not in microseconds.
         """
         queued = len(self._queue)
         turns = CALM_TURNS if queued > seen else turns - 1
         if turns and queued < GATHERED_ITEMS:
-            loop.call_soon(self._rouse_when_calm, loop, queued, turns)
+            loop.call_soon(self._rouse_when_calm, loop, queued, turns, late)
+        elif queued < min(self._committed_last, GATHERED_ITEMS) and not late:
+            loop.call_later(LATE_SECONDS, self._rouse_when_calm, loop, queued, CALM_TURNS, True)
         else:
             self._gathering = None
             self._rouse()
@@ -155,6 +161,7 @@ class Ledger:
             self._commit(batch)
 
     def _commit(self, batch: list[tuple[Item, Settle]]) -> None:
+        self._committed_last = len(batch)
         outcomes = self._outcomes([item for item, _ in batch])
         for (_, settle), outcome in zip(batch, outcomes, strict=True):
             settle(outcome)
