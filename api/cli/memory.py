@@ -54,7 +54,7 @@ def spare_collector() -> None:
 def bound_heap() -> None:
     """One heap for all threads, which gives back its free end, and large buffers beside it, which go back when they
     are freed. By default each thread has a heap of its own, and what 128 requests at once needed stayed for good:
-    25 MiB. Before the first thread starts; only the GNU C library has these settings."""
+    13 MiB. Before the first thread starts; only the GNU C library has these settings."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):
