@@ -25,6 +25,8 @@ help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.projects $(VENV)/.demo ## Start the service, record real runs, guard an MLflow registry (ONCE=1: then stop)
+	@[ "$(DEMO_MLFLOW)" = 0 ] || [ -e $(MLFLOW_VENV)/.projects ] || \
+		echo "Filling $(MLFLOW_VENV) with MLflow's server, once; it takes some minutes (DEMO_MLFLOW=0 leaves it out)."
 	@[ "$(DEMO_MLFLOW)" = 0 ] || $(MAKE) --silent $(MLFLOW_VENV)/.projects || true
 	$(BIN)/python tools/demo.py
 

@@ -36,7 +36,7 @@ def run_sections(folder: Path, *headings: str) -> str:
     where the one before ended."""
     commands = [command for heading in headings for command in commands_of(heading)]
     script = "\n".join(["set -euo pipefail", "trap 'kill $(jobs -p) || true; wait' EXIT", *commands])
-    script = re.sub("8470|8471", str(free_port()), script)
+    script = re.sub("8471|8472", str(free_port()), script)
     for name in ("examples", "tests"):
         (folder / name).symlink_to(ROOT / name)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SHIPWORTHY_")}

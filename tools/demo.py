@@ -20,9 +20,9 @@ from typing import Final
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from demo_commands import call, show, tell
+from demo_commands import PERSON, call, show, tell
 from demo_contracts import baseline, check_months, lay_out
-from demo_gates import candidates, decide_releases
+from demo_gates import GATE, candidates, decide_releases, last_decision
 from demo_mlflow import move_the_champion, registry
 from demo_slo import Live, promise, report
 
@@ -62,7 +62,8 @@ def main() -> int:
     environ["PATH"] = f"{BIN}{os.pathsep}{environ.get('PATH', '')}"
     with service(port) as tokens, registry(FOLDER / "mlflow", url, tokens["registry"]) as mlflow:
         ada, ben, eve, grace = (
-            {**environ, "SHIPWORTHY_TOKEN": tokens[person]} for person in ("ada", "ben", "eve", "grace")
+            {**environ, "SHIPWORTHY_TOKEN": tokens[person], PERSON: person}
+            for person in ("ada", "ben", "eve", "grace")
         )
         with baseline(environ) as measured:
             tell("Train a small model on a real table, through the client")
@@ -79,6 +80,8 @@ def main() -> int:
                 tell(
                     "May a version ship? One may, after a review; one fails on a slice; one waits for somebody"
                 )
+                print("Nobody judges a thing of their own: ada trains, ben writes the policy, eve evaluates,")
+                print("grace approves. Each has a key, whose owner stands before the $.", flush=True)
                 decide_releases(OUT, trained, ada=ada, ben=ben, eve=eve, grace=grace)
         move_the_champion(mlflow, OUT, environ)
         report(live, environ)
@@ -87,7 +90,7 @@ def main() -> int:
         tell(f"Done in {time.monotonic() - began:.0f} s")
         if os.environ.get("ONCE"):
             return 0
-        show_urls(url)
+        show_urls(url, waiting=last_decision(url, "tumour-screening:4"))
         wait_for_interrupt(live)
     return 0
 
@@ -145,7 +148,7 @@ def wait_until_ready(process: "subprocess.Popen[bytes]", port: int, log: Path) -
     raise SystemExit(f"The service did not start; {log} says:\n{log.read_text(errors='replace')}")
 
 
-def show_urls(url: str) -> None:
+def show_urls(url: str, waiting: str) -> None:
     print(
         f"""
 The service goes on. Look at it, or use it from another terminal:
@@ -163,6 +166,13 @@ The service goes on. Look at it, or use it from another terminal:
   export SHIPWORTHY_URL={url}
   {os.path.relpath(BIN)}/shipworthy runs
   {os.path.relpath(BIN)}/shipworthy exec -- python your_training.py
+
+Version 4 waits for somebody who may approve it, which takes a key of theirs:
+
+  SHIPWORTHY_TOKEN=$({os.path.relpath(BIN)}/shipworthy-server keys create --data {FOLDER}/service \\
+      --role approver --owner you@example.org --groups model-risk) \\
+      {os.path.relpath(BIN)}/shipworthy review approve {waiting} --reason "…"
+  {os.path.relpath(BIN)}/shipworthy gate evaluate --gate {GATE} tumour-screening:4
 
 Ctrl-C stops it. What it recorded lies in {FOLDER}/service.""",
         flush=True,

@@ -7,16 +7,21 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
 Completed = subprocess.CompletedProcess[str]
+PERSON: Final = "DEMO_PERSON"
+"""Variable with the name of the person whose token stands beside it."""
 
 
 def tell(sentence: str) -> None:
     print(f"\n── {sentence} ──", flush=True)
 
 
-def show(command: list[str]) -> None:
-    print(f"$ {shlex.join(command)}", flush=True)
+def show(command: list[str], environ: Mapping[str, str] | None = None) -> None:
+    """As it is typed; before the prompt stands whose key the command uses."""
+    who = (environ or {}).get(PERSON, "")
+    print(f"{who}{' ' if who else ''}$ {shlex.join(command)}", flush=True)
 
 
 def call(
@@ -29,7 +34,7 @@ def call(
     """Shows a command and runs it; ends the demo when its exit code is not the expected one. Of a `secret` one neither
     the command nor what it prints is shown."""
     if not secret:
-        show(command)
+        show(command, environ)
     output = subprocess.PIPE if secret else None
     messages = subprocess.PIPE if secret else None
     done = subprocess.run(
@@ -42,13 +47,16 @@ def call(
 class Ahead:
     """A command that runs beside what the demo shows meanwhile, and is shown when its turn has come."""
 
-    def __init__(self, command: list[str], process: subprocess.Popen[str]) -> None:
+    def __init__(
+        self, command: list[str], environ: Mapping[str, str], process: subprocess.Popen[str]
+    ) -> None:
         self._command = command
+        self._environ = environ
         self._process = process
 
     def shown(self) -> str:
         """Waits for it and prints what it printed; that text too."""
-        show(self._command)
+        show(self._command, self._environ)
         output, messages = self._process.communicate()
         print(output, end="", flush=True)
         require(Completed(self._command, self._process.returncode, output, messages), self._command, 0)
@@ -67,7 +75,7 @@ def ahead(command: list[str], environ: Mapping[str, str]) -> Iterator[Ahead]:
         start_new_session=True,
     )
     try:
-        yield Ahead(command, process)
+        yield Ahead(command, environ, process)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGTERM)

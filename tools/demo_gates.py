@@ -44,14 +44,24 @@ def decide_releases(
     evaluate = ["shipworthy", "gate", "evaluate", "--gate", GATE]
     call([*evaluate, "tumour-screening:2"], eve, expected=3)
     reason = ["--reason", "first release, looked at it"]
-    call(["shipworthy", "review", "approve", last_decision(eve["SHIPWORTHY_URL"]), *reason], grace)
+    call(
+        [
+            "shipworthy",
+            "review",
+            "approve",
+            last_decision(eve["SHIPWORTHY_URL"], "tumour-screening:2"),
+            *reason,
+        ],
+        grace,
+    )
     call([*evaluate, "tumour-screening:2"], eve)
     call([*evaluate, "tumour-screening:3"], eve, expected=1)
     call([*evaluate, "tumour-screening:4"], eve, expected=3)
     call(["shipworthy", "check", "tumour-screening:2", "--to", "champion"], eve)
 
 
-def last_decision(url: str) -> str:
-    """Its id, as `shipworthy decision list` has it too."""
-    with urlopen(f"{url}/v1/decisions?limit=1", timeout=30) as answer:
+def last_decision(url: str, version: str) -> str:
+    """The id of the last one about MODEL:VERSION, as `shipworthy decision list` has it too."""
+    model, _, number = version.partition(":")
+    with urlopen(f"{url}/v1/models/{model}/versions/{number}/decisions?limit=1", timeout=30) as answer:
         return str(json.load(answer)["items"][0]["decision"])
