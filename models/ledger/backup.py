@@ -4,6 +4,7 @@ Blobs are only ever added, and before the records that name them: copied after t
 """
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -68,12 +69,25 @@ def backup(
 
     `blobs` is the folder of the blob store, None when an object store keeps them. Raises InvalidInput when
     the target is taken or a blob no longer hashes to its name (then there is no backup), StartRefused when
-    the database has another schema or no log.
+    the database has another schema or no log. Whatever is raised, nothing of the backup stays behind.
     """
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+    was_there = target.exists()
+    if was_there and (not target.is_dir() or any(target.iterdir())):
         raise InvalidInput(f"{target} is not empty; name a new folder for the backup")
     target.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Of two backups to one folder the later one ends here, before it would take away what the other writes.
     (target / "tables").mkdir(mode=0o700)
+    try:
+        return _backed_up(database, blobs, target, progress)
+    except BaseException:
+        for made in target.iterdir():
+            shutil.rmtree(made) if made.is_dir() else made.unlink()
+        if not was_there:
+            target.rmdir()
+        raise
+
+
+def _backed_up(database: Database, blobs: Path | None, target: Path, progress: Progress) -> BackupManifest:
     rows: dict[str, int] = {}
     with database.read() as session:
         connection = session.connection()

@@ -115,8 +115,21 @@ def test_backup_with_a_damaged_blob_is_not_finished(
     damaged.write_bytes(b"other bytes")
     with pytest.raises(InvalidInput, match=f"damaged.*PUT /v1/blobs/{DIGEST}"):
         backup(written_sqlite.database, blobs, tmp_path / "backup")
-    with pytest.raises(InvalidInput, match="not a finished backup"):
-        read_manifest(tmp_path / "backup")
+    assert not (tmp_path / "backup").exists()
+
+
+def test_backup_that_failed_leaves_the_folder_as_it_was_for_the_next_try(
+    written: Written, blobs: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "backup"
+    target.mkdir()
+    damaged = next(path for path in blobs.rglob("*") if path.name == DIGEST.removeprefix("sha256:"))
+    damaged.write_bytes(b"other bytes")
+    with pytest.raises(InvalidInput, match="damaged"):
+        backup(written.database, blobs, target)
+    assert list(target.iterdir()) == []
+    damaged.write_bytes(CONTENT)
+    assert backup(written.database, blobs, target) == read_manifest(target)
 
 
 def test_database_without_a_log_has_nothing_to_back_up(sqlite_urls: DatabaseUrls, tmp_path: Path) -> None:
