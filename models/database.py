@@ -61,7 +61,7 @@ class Database:
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """One write transaction as a plain connection: committed at the end, rolled back on any exception."""
-        with _available(), self.engine.connect() as connection:
+        with _available(self.url), self.engine.connect() as connection:
             connection = connection.execution_options(sqlite_begin="IMMEDIATE")
             with connection.begin():
                 yield connection
@@ -76,7 +76,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A read-only transaction over one state of the database as a plain connection; a write inside raises."""
-        with _available(), self.engine.connect() as connection:
+        with _available(self.url), self.engine.connect() as connection:
             if self.dialect == "postgresql":
                 connection = connection.execution_options(
                     isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -94,7 +94,7 @@ class Database:
             with self.reading() as connection:
                 yield connection
             return
-        with _available(), self.engine.connect() as connection:
+        with _available(self.url), self.engine.connect() as connection:
             yield connection.execution_options(isolation_level="AUTOCOMMIT")
 
     @contextmanager
@@ -108,7 +108,7 @@ class Database:
 
 
 @contextmanager
-def _available() -> Iterator[None]:
+def _available(url: URL) -> Iterator[None]:
     """Database away, or no free connection in time, is an answer of its own: 503, nothing stored."""
     try:
         yield
@@ -117,7 +117,9 @@ def _available() -> Iterator[None]:
     except (OperationalError, psycopg.OperationalError) as error:
         if not _passes(error):
             raise
-        raise Unavailable("the database can't be reached or is locked; try again in a second") from error
+        raise Unavailable(
+            "the database can't be reached or is locked; try again in a second", database=str(url)
+        ) from error
 
 
 def _passes(error: OperationalError | psycopg.OperationalError) -> bool:

@@ -191,9 +191,17 @@ class BlobDigestMismatch(ShipworthyError):
 
 
 class Unavailable(ShipworthyError):
-    """The service can't answer now (busy, database away, shutting down): nothing was stored, try again."""
+    """The service can't answer now (busy, database away, shutting down): nothing was stored, try again.
+
+    `database` is the URL of a database that is away, without its password: for who starts the service, never for a
+    caller.
+    """
 
     code = "unavailable"
+
+    def __init__(self, detail: str, *, database: str | None = None) -> None:
+        super().__init__(detail)
+        self.database = database
 
 
 class TooManyWaits(ShipworthyError):

@@ -22,7 +22,7 @@ def backup(
     data: DataOption = DATA_DEFAULT,
 ) -> None:
     """Copy database, blobs and log head to a new folder, while the service runs. Keys are not copied."""
-    with told_plainly():
+    with told_plainly(data):
         settings = settings_from(data)
         database = Database(settings.database_url)
         try:
@@ -46,7 +46,7 @@ def restore(
 
     Put the keys back first. The backup may come from the other kind of database.
     """
-    with told_plainly():
+    with told_plainly(data):
         settings = settings_from(data)
         key = load_key_files(key_folder(settings.data)).log_key
         if settings.migrate:

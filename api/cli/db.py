@@ -16,7 +16,7 @@ app = typer.Typer(no_args_is_help=True, help="Look after the database.")
 @app.command("upgrade")
 def upgrade(data: DataOption = DATA_DEFAULT) -> None:
     """Bring the schema up to date, as the owner of the tables (SHIPWORTHY_MIGRATION_URL)."""
-    with told_plainly():
+    with told_plainly(data):
         settings = settings_from(data)
         if settings.migration_url is None and not settings.database_url.startswith("sqlite"):
             fail("set SHIPWORTHY_MIGRATION_URL to the owner of the tables; the service's role can't")
@@ -32,7 +32,7 @@ def roles(
     data: DataOption = DATA_DEFAULT,
 ) -> None:
     """Print the SQL that gives the service's PostgreSQL role its rights; run it as the owner."""
-    with told_plainly():
+    with told_plainly(data):
         name = role or settings_from(data).service_role
         if name is None:
             fail("name the service's role with --role; SQLite knows no roles")
@@ -43,7 +43,7 @@ def roles(
 @app.command("rebuild")
 def rebuild_command(data: DataOption = DATA_DEFAULT) -> None:
     """Make every projection again from the records. Until it is done readers see the old ones."""
-    with told_plainly():
+    with told_plainly(data):
         database = Database(settings_from(data).database_url)
         try:
             records = rebuild.rebuild(database, records_told("replayed"))

@@ -26,7 +26,7 @@ def fsck(
 
     Exit code 0 when all is well, 1 when something is not or could not be checked.
     """
-    with told_plainly():
+    with told_plainly(data):
         settings = settings_from(data)
         outside = head_file(settings)
         if not outside.path.exists() and not _has_database(settings):

@@ -31,7 +31,7 @@ _HOURS: Final = {"h": 1, "d": 24, "w": 7 * 24}
 @app.command("init")
 def init(data: DataOption = DATA_DEFAULT) -> None:
     """Make the log key, the decision key and the token pepper of a new deployment."""
-    with told_plainly():
+    with told_plainly(data):
         folder = key_folder(data)
         create_key_files(folder)
     typer.echo(f"Made {', '.join(FILE_NAMES)} in {folder}.")
@@ -58,7 +58,7 @@ def create(
     data: DataOption = DATA_DEFAULT,
 ) -> None:
     """Make a key. Its token goes alone to standard output, all else to standard error."""
-    with told_plainly():
+    with told_plainly(data):
         expires_at = None if expires_in is None else datetime.now(UTC) + parse_span(expires_in)
         names = [name for given in groups or [] for name in given.split(",")]
         with opened_ledger(data) as service:

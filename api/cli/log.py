@@ -24,7 +24,7 @@ def accept_restore_command(
     data: DataOption = DATA_DEFAULT,
 ) -> None:
     """Go on with a database that has lost records, under a new origin whose first record says so."""
-    with told_plainly():
+    with told_plainly(data):
         settings = settings_from(data)
         key = load_key_files(key_folder(settings.data)).log_key
         database = Database(settings.database_url)

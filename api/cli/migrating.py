@@ -1,14 +1,18 @@
 """Migrations before the service starts, in a process of their own where that costs nothing."""
 
 import multiprocessing
+import signal
 import sys
 from dataclasses import replace
 
+import structlog
 import typer
 
 from api.cli.opening import fail, told_plainly
 from api.services import migrate
 from api.settings import Settings
+
+log = structlog.get_logger()
 
 
 def migrate_apart(settings: Settings) -> Settings:
@@ -31,8 +35,19 @@ def migrate_apart(settings: Settings) -> Settings:
 
 def _migrate(settings: Settings) -> None:
     """Says itself what went wrong: a cause does not travel between processes."""
+    # Not the service's handlers: told to stop, this process must not end as if it had done its work.
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, signal.SIG_DFL)
     try:
-        with told_plainly():
+        with told_plainly(settings.data):
             migrate(settings)
     except typer.Exit as error:
         sys.exit(error.exit_code)
+    except Exception as error:  # the border of the process: what leaves it is printed as a traceback
+        log.exception("migration_failed")
+        print(  # noqa: T201 - a command speaks to a person
+            f"shipworthy-server: bringing the schema up to date failed ({type(error).__name__}) and left nothing "
+            "behind; the line above, in the service's log, holds the cause",
+            file=sys.stderr,
+        )
+        sys.exit(1)

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+from sqlalchemy.exc import DatabaseError
 
+from api.cli.troubles import database_trouble, file_trouble, is_damaged
 from api.services import Services, opened_services
 from api.settings import DEFAULT_DATA, Settings, read_settings
 from models.errors import ShipworthyError, Unavailable
@@ -31,15 +33,16 @@ def opened_ledger(data: Path) -> Iterator[Services]:
 
     Ends the command with exit code 1 and a sentence when something is refused.
     """
-    with told_plainly(), opened_services(read_settings(data)) as services:
+    with told_plainly(data), opened_services(read_settings(data)) as services:
         yield services
 
 
 @contextmanager
 def existing_ledger(data: Path) -> Iterator[Services]:
     """The same, of a deployment that was begun: a folder that was misspelt must not become a new one."""
-    if not key_folder(data).is_dir():
-        fail(no_deployment(data))
+    with told_plainly(data):
+        if not key_folder(data).is_dir():
+            fail(no_deployment(data))
     with opened_ledger(data) as services:
         yield services
 
@@ -52,14 +55,24 @@ def no_deployment(data: Path) -> str:
 
 
 @contextmanager
-def told_plainly() -> Iterator[None]:
-    """Errors that a person can act on are sentences, not tracebacks."""
+def told_plainly(data: Path | None = None) -> Iterator[None]:
+    """Errors that a person can act on are sentences, not tracebacks. `data` is the folder that the command was given,
+    for those that are about its files."""
     try:
         yield
     except Unavailable as error:
-        # A client is told no address and no role; who starts the service needs both.
-        cause = getattr(error.__cause__, "orig", None) or error.__cause__
-        fail(error.detail, *(line.strip() for line in str(cause or "").splitlines() if line.strip()))
+        fail(*database_trouble(error))
+    except DatabaseError as error:
+        if not is_damaged(error):
+            raise
+        fail(
+            f"the SQLite database can't be read: {error.orig}; put a backup back into a new folder with "
+            "`shipworthy-server restore`, or name another folder with --data"
+        )
+    except OSError as error:
+        if error.filename is None:
+            raise
+        fail(file_trouble(error, data))
     except ShipworthyError as error:
         fail(
             error.detail,

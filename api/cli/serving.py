@@ -51,7 +51,7 @@ def serve_until_stopped(host: str, port: int, data: Path, open_mode: bool, root:
     # the ledger, and as if it had been killed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     bound_heap()
-    with told_plainly():
+    with told_plainly(data):
         settings = read_settings(data)
         roots = parse_roots(root)
         registry = with_registry(WorkerSettings(url="", roots=roots))

@@ -93,7 +93,7 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StartRefused(
-            f"the key folder {folder} can't be made: {error.strerror}; choose a folder this user may write"
+            f"the key folder {folder} can't be made: {error.strerror}; choose a folder this user may write, with --data"
         ) from error
     _check_folder(folder)
 
