@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Annotated, Final
 
 import typer
 
-from api.cli.opening import DATA_DEFAULT, DataOption, existing_ledger, opened_ledger, told_plainly
+from api.cli.opening import DATA_DEFAULT, DataOption, existing_ledger, fail, opened_ledger, told_plainly
+from models.actor import Role
 from models.database import Database
 from models.errors import InvalidInput, NotFound
 from models.keys.administration import create_key, retire_key, revoke_key
@@ -18,6 +20,7 @@ from models.keys.store import KeyPosition, disclosed, find_key, list_keys
 from models.keys.tables import ApiKey
 from shipworthy.formats.times import format_instant
 
+_ROLES: Final = ", ".join(Role)
 _FROM_NOW_ON: Final = "From now on it writes nothing; a running service answers its reads for up to a second."
 
 app = typer.Typer(no_args_is_help=True, help="Make, list, retire and revoke the keys of callers.")
@@ -44,13 +47,24 @@ def init(data: DataOption = DATA_DEFAULT) -> None:
 
 @app.command("create")
 def create(
-    role: Annotated[list[str], typer.Option("--role", help="What the key may do; repeat it for more roles.")],
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--role", metavar="ROLE", help=f"What the key may do, at least one of {_ROLES}; repeat it."
+        ),
+    ] = None,
     namespace: Annotated[str, typer.Option(help="Where the key reads and writes.")] = "default",
     owner: Annotated[str | None, typer.Option(help="Who answers for it: an address or a name.")] = None,
     groups: Annotated[
         list[str] | None, typer.Option(help="The owner's groups; repeat, or use commas.")
     ] = None,
-    level: Annotated[str | None, typer.Option(help="server_run, for a key that is only a worker.")] = None,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            help="Only server_run, for a key whose one role is worker: its results then count as the service's own. "
+            "Else the level of what a key records follows from its roles."
+        ),
+    ] = None,
     expires_in: Annotated[
         str | None, typer.Option("--expires-in", help="Such as 12h, 90d or 26w; else the key has no end.")
     ] = None,
@@ -58,6 +72,8 @@ def create(
     data: DataOption = DATA_DEFAULT,
 ) -> None:
     """Make a key. Its token goes alone to standard output, all else to standard error."""
+    if not role:
+        fail(f"give the key a role with --role, one of {_ROLES}; docs/operations.md says what each may do")
     with told_plainly(data):
         expires_at = None if expires_in is None else datetime.now(UTC) + parse_span(expires_in)
         names = [name for given in groups or [] for name in given.split(",")]
@@ -107,7 +123,12 @@ def list_command(
     if as_json:
         typer.echo(json.dumps(rows))
     elif not rows:
-        typer.echo("There are no keys. Make one with: shipworthy-server keys create --role reader", err=True)
+        where = "" if namespace is None else f" --namespace {shlex.quote(namespace)}"
+        typer.echo(
+            ("There are no keys" if namespace is None else f"There are no keys in the namespace {namespace}")
+            + f". Make one with: shipworthy-server keys create --role reader{where}",
+            err=True,
+        )
     else:
         typer.echo(_table(rows))
 

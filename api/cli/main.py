@@ -14,6 +14,7 @@ with collector_off(), without("rich"):
     from api.cli.backup import backup, restore
     from api.cli.fsck import fsck
     from api.cli.serve import serve
+    from api.cli.variables import SERVE, unknown_variables
     from api.cli.worker import worker
 
 app = typer.Typer(
@@ -21,6 +22,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -31,7 +34,7 @@ def _tell_version(wanted: bool) -> None:
 
 
 @app.callback()
-def private_files(
+def before_every_command(
     told: Annotated[
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -39,9 +42,15 @@ def private_files(
     """Run and look after the Shipworthy service: lineage and release gates for model training."""
     # The database holds what tokens are checked against, and persons' addresses: files are for their owner.
     os.umask(0o077)
+    for sentence in unknown_variables(os.environ):
+        typer.echo(f"shipworthy-server: {sentence}", err=True)
 
 
-for command in (serve, worker, fsck, backup, restore):
+app.command(
+    epilog="\b\nVariables (docs/operations.md):\n"
+    + "\n".join(f"  {name:<30}{meaning}" for name, meaning in SERVE.items())
+)(serve)
+for command in (worker, fsck, backup, restore):
     app.command()(command)
 app.add_typer(keys.app, name="keys")
 app.add_typer(db.app, name="db")

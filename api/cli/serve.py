@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from api.cli.memory import collector_off
+from api.cli.numbers import whole_number
 from api.cli.opening import DATA_DEFAULT, DataOption
 from api.cli.worker import RootOption
 
@@ -12,7 +13,10 @@ from api.cli.worker import RootOption
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+        int,
+        typer.Option(
+            parser=whole_number(0, 65535), metavar="PORT", help="Port to listen on; 0 takes a free one."
+        ),
     ] = 8470,
     data: DataOption = DATA_DEFAULT,
     open_mode: Annotated[
@@ -21,7 +25,7 @@ def serve(
     ] = False,
     root: RootOption = None,
 ) -> None:
-    """Run the service. In a process beside it runs statistics of evaluations and, with --root, contract checks."""
+    """Run the service. A worker beside it makes the statistics of evaluations and, with --root, contract checks."""
     with collector_off():
         from api.cli.serving import serve_until_stopped
 

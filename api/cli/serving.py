@@ -6,6 +6,8 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -13,6 +15,7 @@ from typing import Final
 
 import uvicorn
 from anyio import to_thread
+from sqlalchemy import URL
 
 from api.app import create_app
 from api.cli.embedded import EmbeddedWorker
@@ -63,7 +66,7 @@ def serve_until_stopped(host: str, port: int, data: Path, open_mode: bool, root:
             assert_loopback(host)
         listener = _listener(host, port)
         settings = migrate_apart(settings)
-        with opened_services(settings, open_mode=open_mode) as services:
+        with _end_told(), opened_services(settings, open_mode=open_mode) as services:
             bound = listener.getsockname()[1]
             _greet(services, host, bound, open_mode)
             app = create_app(services)
@@ -91,6 +94,19 @@ def serve_until_stopped(host: str, port: int, data: Path, open_mode: bool, root:
             finally:
                 if worker is not None:
                     worker.stop()
+
+
+@contextmanager
+def _end_told() -> Iterator[None]:
+    """A last line for who told the service to stop, once all of it is closed."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        say(
+            f"Shipworthy has stopped: requests under way got up to {DRAIN_SECONDS} s to end, and all that was "
+            "accepted is written."
+        )
+        raise
 
 
 class _Server(uvicorn.Server):
@@ -152,6 +168,7 @@ def _greet(services: Services, host: str, port: int, open_mode: bool) -> None:
     """Where the service is, and on the very first start the two keys to begin with."""
     shown = f"[{host}]" if ":" in host else host
     say(f"Shipworthy listens on http://{shown}:{port} with data in {services.settings.data}.")
+    say(f"database: {_database_in_words(services.database.url)}")
     if open_mode:
         say(
             "OPEN MODE: no keys are asked for; everyone who reaches this address may record and decide as “local”."
@@ -167,6 +184,13 @@ def _greet(services: Services, host: str, port: int, open_mode: bool) -> None:
     say(f"  admin     {admin.token}")
     say(f"  recorder  {recorder.token}")
     say("More keys: shipworthy-server keys create --role ROLE --owner ADDRESS")
+
+
+def _database_in_words(url: URL) -> str:
+    if url.get_backend_name() == "sqlite":
+        return f"SQLite in {url.database}"
+    port = f":{url.port}" if url.port else ""
+    return f"PostgreSQL {url.database} on {url.host or url.query.get('host') or 'a local socket'}{port}"
 
 
 def say(line: str) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from api.cli.numbers import whole_number
 from api.cli.opening import fail, told_plainly
 from api.workers.settings import (
     WorkerSettings,
@@ -34,8 +35,13 @@ def worker(
     time_limit: Annotated[
         str, typer.Option(help="How long one check may run, such as 90s, 30m or 2h.")
     ] = "1h",
-    slots: Annotated[int, typer.Option(min=1, max=64, help="Checks that run at the same time.")] = 1,
-    threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of one check.")] = 1,
+    slots: Annotated[
+        int,
+        typer.Option(parser=whole_number(1, 64), metavar="NUMBER", help="Checks that run at the same time."),
+    ] = 1,
+    threads: Annotated[
+        int, typer.Option(parser=whole_number(1, 64), metavar="NUMBER", help="Threads of one check.")
+    ] = 1,
     allow_sql: Annotated[
         bool, typer.Option("--allow-sql", help="Also evaluate rules that are SQL, one SELECT each.")
     ] = False,
@@ -44,10 +50,13 @@ def worker(
     """Run contract checks and statistics of evaluations for a service.
 
     Claims work over HTTP and needs no database; without --root it takes statistics alone. With SHIPWORTHY_MLFLOW_URI
-    it also reconciles that registry with what was decided. The key comes from
-    SHIPWORTHY_TOKEN and has the role worker; make it with: shipworthy-server keys create --role worker. Each piece of
-    work runs in a process of its own that is ended at its limits. Stop it with Ctrl-C or SIGTERM: what runs gets 20 s
-    to finish, then another worker takes it over.
+    it also reconciles that registry with what was decided.
+
+    The key comes from SHIPWORTHY_TOKEN and has the role worker; make it with: shipworthy-server keys create --role
+    worker.
+
+    Each piece of work runs in a process of its own that is ended at its limits. Stop it with Ctrl-C or SIGTERM: what
+    runs gets 20 s to finish, then another worker takes it over.
     """
     with told_plainly():
         settings = WorkerSettings(

@@ -105,6 +105,7 @@ def test_list_shows_owner_and_state_but_no_token(data: Path) -> None:
     ("arguments", "sentence"),
     [
         (["create", "--role", "boss"], "use one of reader, recorder"),
+        (["create"], "with --role, one of reader, recorder, evaluator"),
         (["create", "--role", "admin", "--role", "recorder"], "admin key may not also be recorder"),
         (["create", "--role", "approver"], "needs its owner"),
         (["create", "--role", "reader", "--expires-in", "soon"], "for instance 90d"),
@@ -127,7 +128,13 @@ def test_refusals_are_one_sentence_without_a_traceback(
 def test_empty_list_names_the_next_command(begun: Path) -> None:
     result = run(begun, "list")
     assert result.stdout == ""
-    assert "shipworthy-server keys create" in result.stderr
+    assert result.stderr.startswith("There are no keys. Make one with: shipworthy-server keys create")
+    make_key(begun, "--role", "reader", "--namespace", "team-a")
+    elsewhere = run(begun, "list", "--namespace", "nix")
+    assert elsewhere.stderr == (
+        "There are no keys in the namespace nix. Make one with: "
+        "shipworthy-server keys create --role reader --namespace nix\n"
+    )
 
 
 @pytest.mark.parametrize(("text", "hours"), [("12h", 12), ("90d", 90 * 24), ("2w", 14 * 24)])

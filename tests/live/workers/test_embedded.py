@@ -150,8 +150,9 @@ def test_key_of_the_worker_is_nowhere_to_be_read_ends_in_a_day_and_is_revoked(li
 
 def test_worker_ends_with_the_service_and_logs_json_alone(lived: dict[str, Any]) -> None:
     assert not Path(f"/proc/{lived['restarted']}").exists()
-    lines = [line for line in lived["log"].splitlines()[2:] if line]
+    *lines, end = lived["log"].splitlines()[3:]
     assert "worker_ready" in {json.loads(line)["event"] for line in lines}
+    assert end.startswith("Shipworthy has stopped")
 
 
 def test_api_process_has_loaded_nothing_of_the_engine(lived: dict[str, Any]) -> None:
