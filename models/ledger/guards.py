@@ -178,17 +178,18 @@ _GRANTS: Final = text(
 
 
 def _grant_differences(connection: Connection) -> list[str]:
-    """The service's role may add to ledger tables and read them; more than that could rewrite them."""
-    differences = []
+    """The service's role may add to ledger tables and read them; more than that could rewrite them. Tables with which
+    it may do the same are told together."""
+    tables: dict[str, list[str]] = {}
     for table, rights, may_update, may_own in connection.execute(_GRANTS, {"tables": list(LEDGER_TABLES)}):
-        differences += [f"this service's role may {right} {table}" for right in rights]
-        if may_update:
-            differences.append(f"this service's role may UPDATE {table}")
-        if may_own:
-            differences.append(f"this service's role is, or may become, the owner of {table}")
+        held = ", ".join(["UPDATE"] * may_update + rights)
+        excess = [f"may {held}"] * bool(held) + ["is, or may become, the owner of"] * may_own
+        if excess:
+            tables.setdefault(" and ".join(excess), []).append(table)
+    differences = [f"this service's role {excess} {', '.join(names)}" for excess, names in tables.items()]
     if differences:
         differences.append(
-            "use a role of its own for SHIPWORTHY_DATABASE_URL, with the grants that "
-            "`shipworthy-server db roles` prints"
+            "put a role of its own into SHIPWORTHY_DATABASE_URL, with the grants that `shipworthy-server db roles` "
+            "prints, and the tables' owner into SHIPWORTHY_MIGRATION_URL alone"
         )
     return differences

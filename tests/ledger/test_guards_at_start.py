@@ -117,6 +117,10 @@ def test_service_does_not_start_on_postgresql_without_its_guards(
 
 def test_owner_of_the_tables_is_no_role_for_the_service(written_postgresql: Written) -> None:
     owner = Database(written_postgresql.urls.migration_url)
-    with pytest.raises(StartRefused, match=r"may UPDATE record.*db roles"):
+    with pytest.raises(StartRefused) as refused:
         open_ledger(owner, written_postgresql.ring.log_key, written_postgresql.head_file)
     owner.dispose()
+    assert (
+        "not what they must be: this service's role may UPDATE, DELETE, TRUNCATE, TRIGGER and is, or may become, the "
+        "owner of record, tree_node, tree_head; put a role of its own into SHIPWORTHY_DATABASE_URL"
+    ) in refused.value.detail
