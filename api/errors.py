@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import OperationalError, TimeoutError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from api.problems import invalid_input, parameter_problems, problems_of, refusal
 from api.web.answers import error_page, wants_page
@@ -179,5 +180,16 @@ def _http_problem(error: HTTPException, request: Request, request_id: str) -> _P
     if status == HTTPStatus.NOT_FOUND:
         detail = "No endpoint has this path; /openapi.json lists them all."
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
-        detail = f"This path does not take {request.method[:16]}; it takes {headers.get('Allow', 'others')}."
+        headers = {**headers, "Allow": _methods(request)}
+        detail = f"This path does not take {request.method[:16]}; it takes {headers['Allow']}."
     return _Problem(status, _HTTP_CODES.get(status, "bad_request"), detail, request_id, headers=headers)
+
+
+def _methods(request: Request) -> str:
+    """All that the path takes: a route knows only its own, and reading has other routes than recording."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        match, _ = route.matches(dict(request.scope))
+        if match is not Match.NONE:
+            found |= route.methods
+    return ", ".join(sorted(found))
