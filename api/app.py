@@ -29,6 +29,7 @@ from api.routes import (
     pages_contract_checks,
     pages_contracts,
     pages_decisions,
+    pages_errors,
     pages_events,
     pages_home,
     pages_models,
@@ -129,6 +130,7 @@ _ROUTERS: Final[tuple[APIRouter, ...]] = (
     pages_registry.router,
     pages_contract_checks.router,
     pages_contracts.router,
+    pages_errors.router,
     pages_static.router,
 )
 

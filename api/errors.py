@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
+from api.error_codes import ERRORS_PAGE
 from api.problems import invalid_input, parameter_problems, problems_of, refusal
 from api.web.answers import error_page, wants_page
 from models import errors
@@ -86,10 +87,10 @@ class _Problem:
 
     def document(self) -> Response:
         """`type` is an absolute path, as RFC 9457 section 3.1.1 advises where the host is not known: the service
-        runs under names of its owners', and a page at that path can explain the code later. Programs compare
-        `code`. The title is made from the code, so that it never changes between occurrences."""
+        runs under names of its owners', and the page at that path explains the code. Programs compare `code`. The
+        title is made from the code, so that it never changes between occurrences."""
         content = {
-            "type": f"/docs/errors#{self.code}",
+            "type": f"{ERRORS_PAGE}#{self.code}",
             "title": self.code.replace("_", " ").capitalize(),
             "status": self.status,
             "detail": self.detail,

@@ -22,7 +22,7 @@ _KEY: Final[JsonObject] = {
 }
 _PROBLEM: Final[JsonObject] = {
     "type": "object",
-    "description": "RFC 9457 problem details; compare `code`, docs/api.md says for each what to do",
+    "description": "RFC 9457 problem details; compare `code`; the page at `type` says for each what to do",
     "required": ["type", "title", "status", "detail", "code", "request_id", "errors"],
     "properties": {
         "type": {"type": "string"},

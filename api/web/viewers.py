@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from api.services import services_of
 from api.web.cookies import SESSION, read_cookie
 from models.actor import Actor
-from models.errors import TokenInvalid, TokenMissing
+from models.errors import ShipworthyError, TokenInvalid, TokenMissing
 from models.keys.sessions import KeySession
 
 _OPEN: Final = "open mode"
@@ -48,3 +48,15 @@ async def current_viewer(request: Request) -> Viewer:
 
 
 CurrentViewer = Annotated[Viewer, Depends(current_viewer)]
+
+
+async def possible_viewer(request: Request) -> Viewer | None:
+    """None for whoever is not signed in, or while nobody can be asked who it is: for pages that hold nothing of a
+    namespace."""
+    try:
+        return await current_viewer(request)
+    except ShipworthyError:
+        return None
+
+
+PossibleViewer = Annotated[Viewer | None, Depends(possible_viewer)]

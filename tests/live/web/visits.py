@@ -131,6 +131,7 @@ def furnished(scene: Scene) -> list[str]:
         f"/contract-checks/{running}",
         f"/contract-checks/{waiting}",
         "/contract-checks/none",
+        "/docs/errors",
         "/contracts",
         "/contracts/taxi-trips/versions/1",
         "/search?q=taxi",
