@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from models.errors import FieldProblem, InvalidInput
-from models.fields import PATTERN_MESSAGES
+from models.patterns import words_of
 
 MAX_PROBLEMS: Final = 20
 _MAX_POINTER: Final = 256
@@ -24,7 +24,6 @@ _MESSAGES: Final[Mapping[str, str]] = {
     "string_unicode": "must be valid Unicode text",
     "string_too_long": "is longer than {max_length} characters; shorten it",
     "string_too_short": "must have {min_length} or more characters",
-    "string_pattern_mismatch": "must match the pattern {pattern}",
     "int_type": "must be an integer",
     "int_parsing": "must be an integer",
     "int_from_float": "must be an integer",
@@ -99,8 +98,8 @@ def _message(detail: Mapping[str, Any]) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in {"value_error", "assertion_error"}:
         return _without_input(str(context["error"]), detail.get("input"))
-    if context.get("pattern") in PATTERN_MESSAGES:
-        return PATTERN_MESSAGES[context["pattern"]]
+    if kind == "string_pattern_mismatch":
+        return words_of(context["pattern"]) or "is not written as it must be; /openapi.json has its pattern"
     template = _MESSAGES.get(kind)
     return template.format(**context) if template else f"is not valid: {kind.replace('_', ' ')}"
 

@@ -11,7 +11,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from models.errors import StartRefused
-from models.fields import IDENTIFIER_PATTERN
+from models.patterns import IDENTIFIER_PATTERN
 
 DEFAULT_DATA: Final = Path("shipworthy-data")
 

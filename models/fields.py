@@ -8,20 +8,10 @@ from typing import Annotated, Final, overload
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from models.patterns import IDENTIFIER_PATTERN, LINE_PATTERN, RUN_ID_PATTERN, TEXT_PATTERN
 from shipworthy.formats.digests import DIGEST_PATTERN
 from shipworthy.formats.times import parse_instant
 
-IDENTIFIER_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,255}$"
-# RFC 9562 text form in lower case, version 7: one spelling for one run, so that ids compare as text.
-RUN_ID_PATTERN: Final = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
-# Control characters and the Unicode bidirectional overrides, which make one name look like another. As patterns,
-# because a function per string was a third of what validation costs.
-LINE_PATTERN: Final = "^[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$"
-TEXT_PATTERN: Final = "^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$"
-PATTERN_MESSAGES: Final = {
-    LINE_PATTERN: "holds a control character or line break; remove it",
-    TEXT_PATTERN: "holds a control character; only tab and line breaks are taken",
-}
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 
 

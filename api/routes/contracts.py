@@ -22,8 +22,8 @@ from models.contracts.queries import (
     get_contract_version,
 )
 from models.errors import Conflict, ShipworthyError
-from models.kinds.contracts import NAME_PATTERN
 from models.kinds.registry import KINDS
+from models.patterns import NAME_PATTERN
 
 router = APIRouter(tags=["contracts"])
 

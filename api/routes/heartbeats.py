@@ -13,7 +13,8 @@ from api.routes.recording import documented
 from api.services import services_of
 from models.actor import Role
 from models.errors import FieldProblem, InvalidInput
-from models.fields import IDENTIFIER_PATTERN, Value, instant_text
+from models.fields import Value, instant_text
+from models.patterns import IDENTIFIER_PATTERN
 from models.slo.sources import is_source_name, save_heartbeat
 
 router = APIRouter(tags=["slos"])

@@ -29,9 +29,9 @@ from models.errors import FieldProblem, InvalidInput
 from models.fields import Identifier, instant_text
 from models.gates.in_force import Standing, standing, why
 from models.gates.queries import StoredDecision, get_decision, list_decisions
-from models.kinds.gates import NAME_PATTERN
 from models.lineage.marks import Mark, marks_at
 from models.lineage.model_queries import get_version
+from models.patterns import NAME_PATTERN
 from shipworthy.formats.digests import DIGEST_PATTERN
 
 router = reading_router("decisions")

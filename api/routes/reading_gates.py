@@ -20,8 +20,8 @@ from api.reading_route import reading_router
 from api.services import services_of
 from models.actor import Actor
 from models.gates.queries import PublishedGate, get_gate, get_gate_version, list_gate_versions, list_gates
-from models.kinds.gates import NAME_PATTERN
 from models.lineage.marks import marks_at
+from models.patterns import NAME_PATTERN
 
 router = reading_router("gates")
 

@@ -29,13 +29,14 @@ from api.reading_route import reading_router
 from api.schemas.reading import MAX_MARKS, marks_json, run_detail, run_summary
 from api.services import services_of
 from models.actor import Actor
-from models.fields import RUN_ID_PATTERN, Digest, Instant, Label, Line, instant_text
+from models.fields import Digest, Instant, Label, Line, instant_text
 from models.ledger.record_queries import RecordLine, list_records
 from models.lineage.marks import marks_at, marks_of_run
 from models.lineage.queries import KEYS, Fact, FactOfRun, list_facts_of_run
 from models.lineage.run_queries import RunFilter, get_run, list_runs, require_run
 from models.lineage.run_state import PRESENT_STATES
 from models.lineage.tables import Artifact, Checkpoint, Evaluation
+from models.patterns import RUN_ID_PATTERN
 
 router = reading_router("runs")
 

@@ -25,9 +25,9 @@ from api.services import services_of
 from api.slo_explaining import explained
 from models.actor import Actor
 from models.fields import instant_text
-from models.kinds.slos import SLO_NAME_PATTERN
 from models.lineage.marks import Mark, marks_at
 from models.lineage.queries import Document
+from models.patterns import NAME_PATTERN
 from models.slo.definitions import PublishedVersion, get_slo_version, list_slo_versions, list_slos
 from models.slo.left_out import list_exclusions
 from models.slo.listed import list_windows
@@ -35,7 +35,7 @@ from shipworthy.formats.times import parse_instant
 
 router = reading_router("slos")
 
-SloPath = Annotated[str, Path(max_length=128, json_schema_extra={"pattern": SLO_NAME_PATTERN})]
+SloPath = Annotated[str, Path(max_length=128, json_schema_extra={"pattern": NAME_PATTERN})]
 Version = Annotated[int, Path(ge=1, le=2**31 - 1)]
 Raw = Annotated[int, Query(ge=0, le=1, description="1: the bytes as they were sent")]
 Team = Annotated[str | None, Query(max_length=256, description="only SLOs of this team")]

@@ -18,6 +18,7 @@ from models.errors import ShipworthyError
 from models.kinds import facts, runs
 from models.kinds.registry import KINDS
 from models.ledger.drafts import Item, Stored
+from models.patterns import IDEMPOTENCY_KEY_PATTERN
 
 router = APIRouter(tags=["recording"])
 
@@ -27,7 +28,7 @@ _IDEMPOTENCY_KEY: Final[dict[str, Any]] = {
     "in": "header",
     "required": False,
     "description": "the same key with the same content gives the first answer, with other content 409",
-    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+    "schema": {"type": "string", "pattern": IDEMPOTENCY_KEY_PATTERN},
 }
 _ANSWER: Final[dict[str, Any]] = {
     "type": "object",

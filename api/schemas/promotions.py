@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from models.fields import Digest, Identifier, Instant, Label, Line, Reason, Text, Value
 from models.kinds.gates import Target, VersionName
 from models.kinds.promotions import REGISTRATION, Action, Held, RegisteredName
+from models.patterns import TOKEN_PATTERN
 
 MAX_OBSERVED = 5_000
 
@@ -40,7 +41,7 @@ class MovesWritten(Value):
     """What a registry has written and not yet committed, all of one call: recorded together or not at all. `id` is made
     anew for each call; the same one again gets the same answer."""
 
-    id: Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="32 hex digits")]
+    id: Annotated[str, Field(pattern=TOKEN_PATTERN, description="32 hex digits")]
     moves: Annotated[list[MoveAsked], Field(min_length=1, max_length=8)]
 
     @model_validator(mode="after")

@@ -5,21 +5,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from models.fields import (
-    LAX,
-    LINE_PATTERN,
-    Count,
-    Digest,
-    Identifier,
-    Instant,
-    Label,
-    Reason,
-    RunId,
-    Value,
-    instant_text,
-)
+from models.fields import LAX, Count, Digest, Identifier, Instant, Label, Reason, RunId, Value, instant_text
 from models.kinds.contracts import ContractName, ContractVersion, ObjectName, Parameters
 from models.kinds.ingredients import DataPath
+from models.patterns import LINE_PATTERN, TOKEN_PATTERN
 from models.work.states import WorkItem, WorkKind
 
 MAX_WAIT_SECONDS = 30
@@ -98,7 +87,7 @@ class VerificationRequest(Value):
         return self
 
 
-Lease = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="the token that the claim answered")]
+Lease = Annotated[str, Field(pattern=TOKEN_PATTERN, description="the token that the claim answered")]
 
 
 class Claim(Value):

@@ -9,8 +9,7 @@ from typing import Any, Final
 import structlog
 
 from api.workers.reconciling_artifacts import ArtifactDigests, GoOn
-from models.fields import IDENTIFIER_PATTERN
-from models.kinds.promotions import MODEL_PATTERN
+from models.patterns import IDENTIFIER_PATTERN, MODEL_PATTERN
 from shipworthy.mlflow.protections import Protections, Standing
 from shipworthy.registries.mlflow_artifacts import Unreadable
 from shipworthy.registries.mlflow_models import (

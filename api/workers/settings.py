@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from models.errors import StartRefused
-from models.fields import IDENTIFIER_PATTERN
+from models.patterns import IDENTIFIER_PATTERN
 from shipworthy.errors import UsageError
 from shipworthy.registries.mlflow_address import check_address
 

@@ -14,7 +14,7 @@ from gates.documents.problems import DocumentError, Problem, refusal
 from gates.documents.source import Source, line_of
 from gates.documents.yaml_reading import read_yaml
 from gates.release.policy import KINDS, Policy, PolicyDocument, document_problems
-from gates.release.values import PolicyPart
+from gates.release.values import PATTERN_WORDS, PolicyPart
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import CanonicalizationError, canonicalize
 
@@ -120,23 +120,13 @@ def _message(error: ErrorDetails) -> str:
         case "union_tag_invalid" | "union_tag_not_found":
             return f"needs a kind; write kind: and one of {', '.join(KINDS)}"
         case "string_pattern_mismatch":
-            return _pattern_message(str(context.get("pattern")))
+            return PATTERN_WORDS[str(context["pattern"])]
         case "greater_than_equal" | "greater_than" | "less_than_equal" | "less_than":
             return error["msg"].replace("Input should be", "must be")
         case "value_error":
             return str(context.get("error"))
         case kind:
             return _MESSAGES.get(kind, f"{error['msg'].lower()}; docs/gates.md shows how to write it")
-
-
-def _pattern_message(pattern: str) -> str:
-    if "sha256" in pattern:
-        return "must be a digest: sha256: and 64 lower-case hexadecimal digits (never a tag or an alias)"
-    if "[a-z0-9_-]" in pattern:
-        return "must be a short name of lower-case letters, digits, - and _, such as auc-floor"
-    if "[a-z0-9_]" in pattern:
-        return "must be the name of a metric, such as roc_auc or p95_latency_ms"
-    return "must be one line of letters, digits and . _ : @ / -, and start with a letter or digit"
 
 
 def _like(name: str) -> str:

@@ -19,7 +19,7 @@ from gates.release.criteria.stability import Stability
 from gates.release.criteria.threshold import Threshold
 from gates.release.metrics import find_metric
 from gates.release.protocol import Protocol
-from gates.release.values import Duration, Items, Line, Name, PolicyPart
+from gates.release.values import Duration, GateName, Items, Line, Name, PolicyPart
 from gates.release.waivers import WaiverRule
 
 JudgedCriterion: TypeAlias = (
@@ -49,7 +49,7 @@ KINDS: Final = (
 
 
 class Metadata(PolicyPart):
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    name: GateName
     version: Annotated[int, Field(ge=1, le=2**31 - 1)]
     owner: Line
     reason: Line

@@ -1,6 +1,7 @@
 """Types of values that policies and facts share."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
@@ -24,6 +25,23 @@ _DURATION: Final = re.compile(
     r"P(?:(\d{1,5})W|(?:(\d{1,5})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,7})M)?(?:(\d{1,8})S)?)?)"
 )
 _LONGEST: Final = timedelta(days=36_525)
+
+_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,255}$"
+_GATE_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+_IDENTIFIER: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+_LINE: Final = "^[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$"
+_METRIC_NAME: Final = r"^[a-z0-9][a-z0-9_]{0,63}$"
+_DIMENSION: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+PATTERN_WORDS: Final[Mapping[str, str]] = {
+    DIGEST_PATTERN: "must be a digest: sha256: and 64 lower-case hexadecimal digits (never a tag or an alias)",
+    _NAME: "must be one line of at most 256 letters, digits and . _ : @ / -, and start with a letter or digit",
+    _GATE_NAME: "must be one line of at most 128 letters, digits and . _ : @ -, and start with a letter or digit",
+    _IDENTIFIER: "must be a short name of lower-case letters, digits, - and _, such as auc-floor",
+    _LINE: "holds a control character or line break; remove it",
+    _METRIC_NAME: "must be the name of a metric, such as roc_auc or p95_latency_ms",
+    _DIMENSION: "must be the name of a dimension: at most 64 letters, digits and _ . -, such as age_group",
+}
+"""For each pattern of a policy the words in which a refusal says what is expected."""
 
 Item = TypeVar("Item")
 
@@ -57,12 +75,12 @@ Digest = Annotated[str, Field(pattern=DIGEST_PATTERN)]
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Instant = Annotated[datetime, BeforeValidator(_instant)]
 """Aware, in UTC. A time without a zone is refused: nobody knows when it was."""
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,255}$")]
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
-Line = Annotated[
-    str, Field(min_length=1, max_length=1024, pattern="^[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$")
-]
-MetricName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,63}$")]
+Name = Annotated[str, Field(pattern=_NAME)]
+GateName = Annotated[str, Field(pattern=_GATE_NAME)]
+Identifier = Annotated[str, Field(pattern=_IDENTIFIER)]
+Line = Annotated[str, Field(min_length=1, max_length=1024, pattern=_LINE)]
+MetricName = Annotated[str, Field(pattern=_METRIC_NAME)]
+Dimension = Annotated[str, Field(pattern=_DIMENSION)]
 Items = Annotated[tuple[Item, ...], Field(strict=False)]
 """A list as JSON has it, kept as a tuple."""
 

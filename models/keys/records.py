@@ -7,10 +7,10 @@ from pydantic import Field
 
 from models.actor import EvidenceLevel, Role
 from models.fields import LAX, Digest, Identifier, Instant, Label, Reason, Value
-from models.keys.tokens import KEY_ID_PATTERN
+from models.patterns import KEY_ID_PATTERN, TOKEN_PATTERN
 
 KeyId = Annotated[str, Field(pattern=KEY_ID_PATTERN)]
-Pseudonym = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+Pseudonym = Annotated[str, Field(pattern=TOKEN_PATTERN)]
 Groups = Annotated[list[Label], Field(max_length=100)]
 
 

@@ -10,7 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from models.actor import EvidenceLevel, Role, evidence_level
 from models.errors import FieldProblem, InvalidInput
-from models.fields import IDENTIFIER_PATTERN, Label
+from models.fields import Label
+from models.patterns import IDENTIFIER_PATTERN
 
 # Whoever hands out keys must not be able to make evidence or to approve it with the same key.
 NOT_WITH_ADMIN: Final = frozenset({Role.APPROVER, Role.RECORDER, Role.EVALUATOR})

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
-KEY_ID_PATTERN: Final = r"^[a-z2-7]{12}$"
 TOKEN_LENGTH: Final = 89
 _TOKEN: Final = re.compile(r"sw_([a-z2-7]{12})_([0-9a-f]{64})_([0-9a-f]{8})", re.ASCII)
 # The pepper has two uses; the prefix keeps an HMAC made for one from ever meaning anything for the other.

@@ -26,8 +26,8 @@ from models.fields import (
 )
 from models.kinds.baselines import BaselineContent
 from models.kinds.ingredients import DataPath, Scalar
+from models.patterns import NAME_PATTERN
 
-NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
 MAX_LISTED_CHECKS: Final = 2000
 
 ContractName = Annotated[

@@ -30,6 +30,7 @@ from models.kinds.ingredients import (
     Interval,
     Location,
 )
+from models.patterns import NAME_PATTERN
 
 IMMUTABLE_STORES = frozenset({"iceberg", "delta", "lakefs", "dvc", "git", "object_version"})
 
@@ -142,7 +143,7 @@ class ModelVersionFact(Value):
     """Binds a registry's name and version to an artifact digest."""
 
     model: Identifier
-    version: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    version: Annotated[str, Field(pattern=NAME_PATTERN)]
     artifact: Digest
     registry: Identifier = "default"
     tags: Annotated[dict[Label, Text], Field(max_length=200)] = Field(default_factory=dict)

@@ -4,20 +4,19 @@ Whoever approves is named in the body by pseudonym and groups as the service fou
 say the same words are two records, and whoever checks offline sees who they were.
 """
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
 from models.fields import Bytes, Count, Digest, Identifier, Instant, Label, Line, Reason, Seconds, Text, Value
-
-NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+from models.patterns import NAME_PATTERN
 
 GateName = Annotated[
     str, Field(pattern=NAME_PATTERN, description='letters, digits and . _ : @ -, no "/", at most 128')
 ]
 GateVersion = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Target = Annotated[Identifier, Field(description='"registration", an alias or a stage of the registry')]
-VersionName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+VersionName = Annotated[str, Field(pattern=NAME_PATTERN)]
 CriterionId = Annotated[str, Field(min_length=1, max_length=128)]
 Person = Annotated[str, Field(min_length=1, max_length=64, description="pseudonym")]
 Groups = Annotated[list[Label], Field(max_length=100)]

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from models.fields import LAX, Bytes, Count, Digest, Identifier, Instant, Label, Line, Text, Value
+from models.patterns import COMMIT_PATTERN, PATH_PATTERN, TREE_PATTERN
 
 Scalar = bool | int | float | Annotated[str, Field(max_length=16384)] | None
 
@@ -18,8 +19,8 @@ class Code(Value):
     """A source revision. A commit without `dirty` misleads, so `dirty` has to be said (null = not known)."""
 
     repository: Line | None = None
-    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")] | None = None
-    tree: Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")] | None = None
+    commit: Annotated[str, Field(pattern=COMMIT_PATTERN)] | None = None
+    tree: Annotated[str, Field(pattern=TREE_PATTERN)] | None = None
     path: Line | None = None
     dirty: bool | None
     diff: Digest | None = Field(default=None, description="blob of the uncommitted change, when dirty")
@@ -115,7 +116,7 @@ def _check_beneath(path: str) -> str:
 
 DataPath = Annotated[
     str,
-    Field(min_length=1, max_length=1024, pattern=r"^[^/\\\x00-\x1f][^\\\x00-\x1f]*$"),
+    Field(min_length=1, max_length=1024, pattern=PATH_PATTERN),
     AfterValidator(_check_beneath),
 ]
 """A path beneath a registered root."""

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from models.fields import Count, Digest, Identifier, Instant, Label, Line, Reason, Text, Value
 from models.kinds.gates import Person, Target, VersionName
+from models.patterns import HOUR_PATTERN, MODEL_PATTERN
 
-MODEL_PATTERN: Final = "^[^|\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$"
 REGISTRATION: Final = "registration"
 
 RegisteredName = Annotated[
@@ -121,7 +121,7 @@ class PromotionRefused(Named):
     code: RefusalCode
     sentence: Text
     registry_user: Label | None
-    hour: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}$")]
+    hour: Annotated[str, Field(pattern=HOUR_PATTERN)]
 
 
 class PromotionObserved(Named):

@@ -11,19 +11,19 @@ from pydantic import Field, JsonValue, model_validator
 
 from models.fields import Bytes, Count, Digest, Instant, Label, Reason, RunId, Value
 from models.kinds.ingredients import Interval, Scalar
+from models.patterns import DAY_PATTERN, NAME_PATTERN, WINDOW_PATTERN
 
-SLO_NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
 MAX_EXPECTED_AT_ONCE: Final = 200
 """Windows of one record: some 80 KiB of the 256 that a record may have."""
 MAX_SETTLED_AT_ONCE: Final = 100
 """Outcomes of one record: some 50 KiB, unless they name much evidence."""
 
 SloName = Annotated[
-    str, Field(pattern=SLO_NAME_PATTERN, description='letters, digits and . _ : @ -, no "/", at most 128')
+    str, Field(pattern=NAME_PATTERN, description='letters, digits and . _ : @ -, no "/", at most 128')
 ]
 SloVersion = Annotated[int, Field(ge=1, le=2**31 - 1)]
-WindowId = Annotated[str, Field(min_length=3, max_length=640, pattern=r"^[^\x00-\x20\x7f]+$")]
-Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", description="a date where the SLO is")]
+WindowId = Annotated[str, Field(min_length=3, max_length=640, pattern=WINDOW_PATTERN)]
+Day = Annotated[str, Field(pattern=DAY_PATTERN, description="a date where the SLO is")]
 Person = Annotated[str, Field(min_length=1, max_length=64, description="pseudonym")]
 
 WindowStatus = Literal["pending", "met", "met_in_grace", "breached", "unknown", "excluded"]

@@ -15,7 +15,7 @@ from sqlmodel import col
 
 from gates.slo.heartbeats import Heartbeat
 from models.bulk import upsert_rows
-from models.fields import IDENTIFIER_PATTERN
+from models.patterns import IDENTIFIER_PATTERN
 from models.slo.tables import SourceLife
 
 _NAME: Final = re.compile(IDENTIFIER_PATTERN)

@@ -114,7 +114,7 @@ def test_problems_say_what_would_be_right() -> None:
         "/run_name": "is missing; add it",
         "/learning_rate": "must be more than 0.0",
         "/state": "must be 'running' or 'ended'",
-        "/digest": "must match the pattern ^sha256:[0-9a-f]{64}$",
+        "/digest": "must be a digest: sha256: and 64 lower-case hex digits",
         "/metrics": "must hold at most 30 entries",
         "/by_name/a~1b~0c/name": "is longer than 256 characters; shorten it",
         "/by_name/a~1b~0c/value": "must be a number",

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from models.fields import RUN_ID_PATTERN
+from models.patterns import RUN_ID_PATTERN
 from shipworthy.chunks import STRETCH_BYTES, make_chunk, read_stretch
 from shipworthy.identity import is_run_id, new_run_id
 from shipworthy.lines import log_line

@@ -17,7 +17,7 @@ from gates.release.numbers import Unusable, admit_count
 from gates.release.results import Finding, Inputs, PartResult
 from gates.release.statistics_facts import Slice
 from gates.release.texts import counted, figure, joined, span
-from gates.release.values import Items, Line, Severity
+from gates.release.values import Dimension, Items, Line, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Slices(MetricCriterion):
     tests together (Holm 1979). In between nothing is known."""
 
     kind: Literal["slices"]
-    dimension: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+    dimension: Dimension
     expected: Annotated[Items[Line], Field(min_length=1, max_length=1000)]
     """Values of the dimension that must be there. Others are named, not judged."""
     floor: float | None = None

@@ -112,7 +112,7 @@ def test_a_policy_may_be_json_too() -> None:
             "to: the champion, validFor",
             4,
             "/appliesTo/to",
-            "must be one line of letters",
+            "must be one line of at most 256 letters",
         ),
         ("gitClean: true", "gitClean: false", 24, "/criteria/11/gitClean", "must be True"),
     ],
