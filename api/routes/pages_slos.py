@@ -1,6 +1,7 @@
 """Promises as pages: are we keeping them, what ate the budget, and why is a window's outcome what it is?"""
 
 import json
+from dataclasses import asdict
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Final
 
@@ -13,6 +14,7 @@ from api.services import services_of
 from api.slo_explaining import explained
 from api.web import links
 from api.web.answers import page
+from api.web.live_view import SHOWN, behind, counts_of, live_days, stretch_rows
 from api.web.slo_facts import facts_of
 from api.web.slo_view import (
     list_verdict,
@@ -22,7 +24,7 @@ from api.web.slo_view import (
     window_row,
     worst_first,
 )
-from api.web.slo_words import WINDOW_STATES, local_in_words
+from api.web.slo_words import WINDOW_STATES, local_in_words, slices_in_words
 from api.web.viewers import CurrentViewer
 from api.web.window_view import (
     evidence_of,
@@ -35,6 +37,7 @@ from api.web.window_view import facts_of as facts_of_window
 from models.errors import FieldProblem, InvalidInput
 from models.fields import instant_text
 from models.slo.definitions import get_slo_version
+from models.slo.late_slices import stretches_by_window
 from models.slo.listed import MAX_SHOWN, list_windows
 from models.slo.reporting import Asked, report
 from shipworthy.formats.times import parse_instant
@@ -96,7 +99,11 @@ def show_slo(
         current = get_slo_version(connection, namespace, name, None)
         found = report(connection, Asked(namespace, now, first, last, name=name))
         rows = list_windows(connection, namespace, name, begin, limit + 1, wanted)
-    reported = found[0]
+        reported = found[0]
+        late = behind(reported.windows)
+        stretches = stretches_by_window(
+            connection, namespace, name, current.version, [each["id"] for each in late[:SHOWN]], now
+        )
     shown, filters = rows[:limit], {"from": start.strip() or None, "to": to.strip() or None}
     older = None
     if len(rows) > limit:
@@ -107,6 +114,8 @@ def show_slo(
         "verdict": slo_verdict(reported.slo),
         "line": slo_line(reported, filters, MAX_SHOWN),
         "facts": facts_of(reported),
+        "live": live_days(name, late[:SHOWN], stretches),
+        "more_live": max(len(late) - SHOWN, 0),
         "slo": reported.slo,
         "hrefs": {each.window: window_href(name, {"id": each.window}) for each in reported.slo.corrections},
         "definition": links.slo_definition(name, current.version),
@@ -123,13 +132,21 @@ def show_slo(
 def show_window(
     name: SloPath, id: Annotated[str, Path(max_length=640)], request: Request, viewer: CurrentViewer
 ) -> Response:
+    now, namespace = datetime.now(UTC), viewer.actor.namespace
     with services_of(request).database.read() as session:
-        told = explained(session, viewer.actor.namespace, name, id, datetime.now(UTC))
+        told = explained(session, namespace, name, id, now)
+        ids, version = [told["id"]] if told["slo"]["objective"] == "freshness" else [], told["slo"]["version"]
+        stretches = stretches_by_window(session.connection(), namespace, name, version, ids, now)
+    of_it = stretches.get(told["id"], [])
+    if of_it and told.get("slices") is None:
+        told["slices"] = asdict(counts_of(of_it))
     values = {
         "told": told,
         "deadline": local_in_words(told["deadline_local"]),
         "verdict": window_verdict(told),
         "facts": facts_of_window(told),
+        "slices": slices_in_words(told["slices"]) if told.get("slices") else "",
+        "late": stretch_rows(of_it),
         "revisions": revision_rows(told),
         "evidence": evidence_of(told),
         "near": near_rows(told, told["run_ids"]),

@@ -8,7 +8,15 @@ from datetime import datetime
 from typing import Any, Final
 
 from api.web import links
-from api.web.slo_words import SLO_STATES, WINDOW_STATES, local_in_words, sentence_of, window_word
+from api.web.slo_words import (
+    SLO_STATES,
+    WINDOW_STATES,
+    is_behind,
+    local_in_words,
+    sentence_of,
+    slices_in_words,
+    window_word,
+)
 from api.web.verdicts import Verdict
 from api.web.words import Word, duration_in_words, plural
 from gates.slo.report import ReportedSlo
@@ -117,9 +125,9 @@ def worst_first(reported: Sequence[Reported]) -> list[Reported]:
 
 def shape_of(window: _Window) -> str:
     """full: missed; hatched: unknown; hollow: left out; half: met; capped: met in grace; line: pending; dashed: pending
-    and sure to be missed."""
+    and sure to be missed; raised: the day of a live run that missed slices so far."""
     if window["status"] == "pending":
-        return "dashed" if window["predicted"] else "line"
+        return "dashed" if window["predicted"] else "raised" if is_behind(window) else "line"
     return {
         "breached": "full",
         "unknown": "hatched",
@@ -138,7 +146,7 @@ def window_row(slo: str, window: _Window) -> WindowRow:
         word=window_word(window),
         deadline=parse_instant(window["deadline_utc"]),
         local=local_in_words(window["deadline_local"]),
-        what=lateness_in_words(window),
+        what=slices_in_words(window["slices"]) if window.get("slices") else lateness_in_words(window),
         runs=tuple(window["run_ids"]),
         is_backfilled=window["backfilled"],
         revision=window["revision"],
@@ -158,11 +166,11 @@ def _title(window: _Window) -> str:
 
 
 def _so_far(window: _Window) -> str:
-    """Of a day of a live run, how many of its slices up to now are good: "7 of 12 slices so far"."""
+    """Of a day of a live run its slices up to now: "10 of 12 slices good, 2 missed so far"."""
     slices = window.get("slices")
-    if window["status"] != "pending" or not slices:
+    if not slices:
         return ""
-    return f"{slices['good']:,} of {plural(sum(slices.values()), 'slice')} so far good"
+    return slices_in_words(slices) + (" so far" if window["status"] == "pending" else "")
 
 
 def _in_words(windows: Sequence[_Window]) -> str:
@@ -173,6 +181,8 @@ def _in_words(windows: Sequence[_Window]) -> str:
     listed = ", ".join(
         f"{counted[code]:,} {word.text.lower()}" for code, word in WINDOW_STATES.items() if counted[code]
     )
+    late = sum(each["slices"]["bad"] for each in windows if is_behind(each))
+    listed += f", {plural(late, 'slice')} missed so far" if late else ""
     return f"Latest {plural(len(windows), 'window')}: {listed}"
 
 

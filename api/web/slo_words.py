@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from api.web.words import Word, by_code
+from api.web.words import Word, by_code, plural
 
 SLO_STATES: Final = by_code(
     Word("breached", "Broken", "bad"),
@@ -24,6 +24,7 @@ WINDOW_STATES: Final = by_code(
     Word("met", "Met", "good"),
 )
 _FORESEEN: Final = Word("foreseen", "Will be missed", "bad")
+_BEHIND: Final = Word("behind", "Missed so far", "bad")
 _REASONS: Final = {
     "late": "late",
     "never": "never came",
@@ -44,12 +45,28 @@ _CAUSES: Final = {
 
 
 def window_word(window: Mapping[str, Any]) -> Word:
-    """Of a window's document; a pending one whose last attempt failed is foreseen to be missed."""
+    """Of a window's document. A pending one whose last attempt failed is foreseen to be missed; of the day of a live
+    run slices can be missed before it is over."""
     status, reason = window["status"], window["reason"]
     if status == "pending" and window["predicted"]:
         return _FORESEEN
+    if is_behind(window):
+        return _BEHIND
     word = WINDOW_STATES[status]
     return Word(word.code, f"{word.text}: {_REASONS.get(reason, reason)}", word.tone) if reason else word
+
+
+def is_behind(window: Mapping[str, Any]) -> bool:
+    """Whether it is the day of a live run that missed slices already."""
+    return window["status"] == "pending" and bool((window.get("slices") or {}).get("bad"))
+
+
+def slices_in_words(slices: Mapping[str, int]) -> str:
+    """ "8 of 10 slices good, 2 missed"."""
+    parts = [f"{slices['good']:,} of {plural(sum(slices.values()), 'slice')} good"]
+    parts += [f"{slices['bad']:,} missed"] if slices["bad"] else []
+    parts += [f"{slices['unknown']:,} unknown"] if slices["unknown"] else []
+    return ", ".join(parts)
 
 
 def cause_in_words(cause: str) -> str:

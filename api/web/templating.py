@@ -38,6 +38,11 @@ def instant(value: datetime) -> str:
     return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def minute(value: datetime) -> str:
+    """The time of day in UTC: "17:05"."""
+    return value.astimezone(UTC).strftime("%H:%M")
+
+
 @cache
 def _environment() -> "Environment":
     """Made for the first page: a service that only machines ask does without."""
@@ -53,7 +58,12 @@ def _environment() -> "Environment":
         auto_reload=False,
     )
     environment.globals |= {"static": static_address, "links": links}
-    environment.filters |= {"share": share_in_words, "number": whole_number, "instant": instant}
+    environment.filters |= {
+        "share": share_in_words,
+        "number": whole_number,
+        "instant": instant,
+        "minute": minute,
+    }
     return environment
 
 

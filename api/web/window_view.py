@@ -8,7 +8,14 @@ from typing import Any
 from api.web import links
 from api.web.check_view import Evidence
 from api.web.slo_view import lateness_in_words
-from api.web.slo_words import cause_in_words, local_in_words, sentence_of, window_word
+from api.web.slo_words import (
+    cause_in_words,
+    is_behind,
+    local_in_words,
+    sentence_of,
+    slices_in_words,
+    window_word,
+)
 from api.web.verdicts import Verdict
 from api.web.words import Word
 from shipworthy.formats.times import parse_instant
@@ -44,7 +51,11 @@ def window_verdict(told: _Told) -> Verdict:
 
 def _outcome(told: _Told) -> str:
     late = lateness_in_words(told)
+    if is_behind(told):
+        return f"Not over yet: {slices_in_words(told['slices'])} so far."
     match told["status"], told["reason"]:
+        case "breached", _ if told.get("slices"):
+            return f"Missed: {slices_in_words(told['slices'])}."
         case "met", _:
             return "Kept: the evidence is of before the deadline."
         case "met_in_grace", _:
@@ -75,6 +86,8 @@ def _next(told: _Told, slo: str) -> str:
             else f"by {exclusion['approver'] or 'nobody known'}"
         )
         return sentence_of(f"{exclusion['reason']} ({by})")
+    if is_behind(told):
+        return "Save a checkpoint of the run and have it verified: slices are missed as long as the latest is too old."
     if told["waits_for"] is not None:
         return sentence_of(f"It waits for {told['waits_for']}")
     if told["status"] == "breached" and told["reason"] == "never" and told["runs_near"]:

@@ -1,11 +1,11 @@
 """How old the latest checkpoint of a live run is that was verified well enough, in slices of five minutes."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal
 
 from gates.slo.definition import CHECKPOINT_LEVELS, CheckpointLevel
 from gates.slo.schedules import Interval
@@ -35,6 +35,21 @@ class SliceCounts:
     unknown: int
 
 
+SliceOutcome = Literal["good", "bad", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Slices in a row that count alike. `begin`: of the first one; `end`: of the last one. `state_time`: of the
+    checkpoint that counts for them, None as long as none does."""
+
+    outcome: SliceOutcome
+    begin: datetime
+    end: datetime
+    state_time: datetime | None
+    slices: int
+
+
 @dataclass(frozen=True, slots=True)
 class CheckpointAge:
     """`state_time` None: no checkpoint counts yet, and the age is that of the run."""
@@ -57,28 +72,73 @@ def slices(
 ) -> SliceCounts:
     """Slices that begin in [start, end) while the run is live (run_start ≤ begin < run_end) and not after `as_of`.
     `unknown`: spans in which nobody knows whether the run was alive. Adjoining spans add up."""
+    counted = {"good": 0, "bad": 0, "unknown": 0}
+    for outcome, begin, finish, _ in _spans(
+        run_start, run_end, checkpoints, required, max_age, start, end, as_of, unknown
+    ):
+        counted[outcome] += _slices_between(begin, finish)
+    return SliceCounts(**counted)
+
+
+def stretches(
+    run_start: datetime,
+    run_end: datetime | None,
+    checkpoints: Sequence[CheckpointFact],
+    required: CheckpointLevel,
+    max_age: timedelta,
+    start: datetime,
+    end: datetime,
+    *,
+    as_of: datetime,
+    unknown: Sequence[Interval] = (),
+) -> list[Stretch]:
+    """The slices that `slices` counts, the earliest first."""
+    found: list[Stretch] = []
+    for outcome, begin, finish, state in _spans(
+        run_start, run_end, checkpoints, required, max_age, start, end, as_of, unknown
+    ):
+        before, total = _multiples_before(begin), _slices_between(begin, finish)
+        if not total:
+            continue
+        one = Stretch(outcome, _EPOCH + before * SLICE, _EPOCH + (before + total) * SLICE, state, total)
+        last = found[-1] if found else None
+        if last is not None and (last.outcome, last.state_time, last.end) == (outcome, state, one.begin):
+            found[-1] = replace(last, end=one.end, slices=last.slices + total)
+        else:
+            found.append(one)
+    return found
+
+
+def _spans(
+    run_start: datetime,
+    run_end: datetime | None,
+    checkpoints: Sequence[CheckpointFact],
+    required: CheckpointLevel,
+    max_age: timedelta,
+    start: datetime,
+    end: datetime,
+    as_of: datetime,
+    unknown: Sequence[Interval],
+) -> Iterator[tuple[SliceOutcome, datetime, datetime, datetime | None]]:
+    """How slices that begin in [begin, finish) count, and the training-state time of their checkpoint."""
     low, high = max(start, run_start), min(end, as_of + timedelta(microseconds=1))
     if run_end is not None:
         high = min(high, run_end)
     if low >= high:
-        return SliceCounts(0, 0, 0)
+        return
     moments, states = _latest(checkpoints, required, as_of)
     cuts = {low, high, *(each for each in moments if low < each < high)}
     cuts.update(each for span in unknown for each in (span.start, span.end) if low < each < high)
-    good = bad = unsure = 0
-    ordered = sorted(cuts)
-    for begin, finish in pairwise(ordered):
-        total = _slices_between(begin, finish)
-        if any(span.start <= begin < span.end for span in unknown):
-            unsure += total
-            continue
+    for begin, finish in pairwise(sorted(cuts)):
         at = bisect_right(moments, begin)
-        origin = states[at - 1] if at else run_start
-        fresh_until = origin + max_age + timedelta(microseconds=1)
-        fresh = _slices_between(begin, min(finish, fresh_until)) if fresh_until > begin else 0
-        good += fresh
-        bad += total - fresh
-    return SliceCounts(good, bad, unsure)
+        state = states[at - 1] if at else None
+        if any(span.start <= begin < span.end for span in unknown):
+            yield "unknown", begin, finish, state
+            continue
+        fresh_until = (state or run_start) + max_age
+        fresh_until = min(max(begin, fresh_until + timedelta(microseconds=1)), finish)
+        yield "good", begin, fresh_until, state
+        yield "bad", fresh_until, finish, state
 
 
 def age(

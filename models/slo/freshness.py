@@ -5,16 +5,16 @@ A window is one run on one local date. What it counts for are its slices, not it
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 from sqlmodel import col
 
 from gates.release.values import LEVELS, Level
-from gates.slo.checkpoints import CheckpointFact, SliceCounts, slices
+from gates.slo.checkpoints import CheckpointFact, SliceCounts, Stretch, slices, stretches
 from gates.slo.schedules import Interval
 from gates.slo.zones import opening, zone
 from models.kinds.facts import LEVEL_ORDER, CheckpointLevel
@@ -28,10 +28,11 @@ from models.slo.revoked import not_revoked
 from models.slo.stored import StoredWindow
 from shipworthy.formats.times import parse_instant
 
+_Judged = TypeVar("_Judged")
+
 MAX_LIVE_RUNS: Final = 5_000
 MAX_DAYS: Final = 400
 """Of one run; one that lives on after that is judged by its last days."""
-
 
 _LAST_SECOND: Final = timedelta(seconds=1)
 """A day's last slice begins before it, and by it the day is told from the next one."""
@@ -204,6 +205,26 @@ def slices_of(
     connection: Connection, published: Published, windows: Sequence[StoredWindow], now: datetime
 ) -> Mapping[str, CountedDay]:
     """By window: the slices that are over by now."""
+    return {
+        id: CountedDay(counts, run.ended_at is not None and run.ended_at <= now)
+        for id, run, counts in _by_window(slices, connection, published, windows, now)
+    }
+
+
+def stretches_of(
+    connection: Connection, published: Published, windows: Sequence[StoredWindow], now: datetime
+) -> Mapping[str, list[Stretch]]:
+    """By window: the slices that `slices_of` counts, one by one."""
+    return {id: found for id, _, found in _by_window(stretches, connection, published, windows, now)}
+
+
+def _by_window(
+    judge: Callable[..., _Judged],
+    connection: Connection,
+    published: Published,
+    windows: Sequence[StoredWindow],
+    now: datetime,
+) -> Iterator[tuple[str, LiveRun, _Judged]]:
     definition, namespace = published.definition, published.namespace
     required, max_age = definition.evidence.checkpoint_level, definition.limits.max_age
     assert required is not None
@@ -211,20 +232,19 @@ def slices_of(
     run_ids = sorted({each.run_id for each in windows if each.run_id is not None})
     runs = {each.run_id: each for each in live_runs(connection, namespace, None, now, run_ids)}
     facts = checkpoint_facts(connection, namespace, run_ids, definition.evidence.level)
-    found = {}
     for window in windows:
         run = runs.get(window.run_id or "")
-        if run is not None:
-            counts = slices(
-                run.started_at,
-                run.ended_at,
-                facts.get(run.run_id, ()),
-                required,
-                max_age,
-                window.opens_at,
-                window.deadline_at,
-                as_of=now,
-                unknown=run.silent,
-            )
-            found[window.id] = CountedDay(counts, run.ended_at is not None and run.ended_at <= now)
-    return found
+        if run is None:
+            continue
+        judged = judge(
+            run.started_at,
+            run.ended_at,
+            facts.get(run.run_id, ()),
+            required,
+            max_age,
+            window.opens_at,
+            window.deadline_at,
+            as_of=now,
+            unknown=run.silent,
+        )
+        yield window.id, run, judged

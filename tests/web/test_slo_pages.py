@@ -63,7 +63,28 @@ def test_the_day_of_a_live_run_is_drawn_as_far_as_it_has_come(sqlite_scene: SloS
     assert "w-pending" in strip
     page = client.get(f"/slo/{NAME}").text
     assert f'href="/slo/{NAME}/windows/{live["run_id"]}/' in page
-    assert re.search(r"Pending, \d of \d+ slices? so far good", page)
+    assert re.search(r"\d of \d+ slices? good", page)
+
+
+def test_a_broken_age_names_the_run_and_the_slices_that_it_missed(scene: SloScene) -> None:
+    scene.published(make_freshness("PT10M", rolling="7d", **scene.past))
+    live = make_start(started_at=instant_text(datetime.now(UTC) - timedelta(minutes=40)))
+    scene.record("/v1/runs", live)
+    scene.record(f"/v1/runs/{live['run_id']}/progress", {"step": 1})
+    scene.judged()
+    client = signed_in(scene)
+    assert shapes(client.get("/slo").text)[-1].startswith("w-missed"), "missed before the day is over"
+    page = client.get(f"/slo/{NAME}").text
+    said = text_of(page)
+    assert "Slices missed by runs that go on" in said
+    assert f'href="/runs/{live["run_id"]}"' in page
+    found = re.search(r"Missed (\d\d:\d\d) to \d\d:\d\d UTC, \d slices?: no checkpoint counted yet", said)
+    assert found is not None, said
+    window = re.search(rf'href="(/slo/{NAME}/windows/{live["run_id"]}/[^"]+)"', page)
+    assert window is not None
+    said = text_of(client.get(window[1]).text)
+    assert re.search(r"Not over yet: \d of \d+ slices good, \d+ missed so far", said)
+    assert f"Missed {found[1]} to" in said
 
 
 def test_filters_are_in_the_address_and_go_on(sqlite_scene: SloScene) -> None:

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gates.slo.checkpoints import CheckpointFact, SliceCounts, age, slices
+from gates.slo.checkpoints import CheckpointFact, SliceCounts, age, slices, stretches
 from gates.slo.definition import CheckpointLevel
 from gates.slo.schedules import Interval
 from tests.gates.slo.definitions import utc
@@ -127,3 +127,20 @@ def test_a_report_as_of_a_time_knows_no_later_verification() -> None:
     late = checkpoint(1, verified=3)
     early = age(START + 3 * HOUR, START, [late], "loaded", as_of=START + 2.9 * HOUR)
     assert (early.age, early.state_time) == (3 * HOUR, None)
+
+
+def test_stretches_are_what_is_counted_one_by_one() -> None:
+    known, silent = checkpoint(1), Interval(START + 5 * HOUR, LATER)
+    found = stretches(
+        START, None, [known], "loaded", LIMIT, START, START + 6 * HOUR, as_of=LATER, unknown=(silent,)
+    )
+    assert [(each.outcome, each.slices) for each in found] == [
+        ("good", 12),
+        ("good", 25),
+        ("bad", 23),
+        ("unknown", 12),
+    ]
+    assert [each.state_time for each in found] == [None, *[START + HOUR] * 3]
+    missed = found[2]
+    assert (missed.begin, missed.end) == (START + 3 * HOUR + 5 * MINUTE, START + 5 * HOUR)
+    assert counted(known, unknown=(silent,)) == (37, 23, 12)
