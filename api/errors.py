@@ -16,6 +16,7 @@ from starlette.routing import Match
 from api.error_codes import ERRORS_PAGE
 from api.problems import invalid_input, parameter_problems, problems_of, refusal
 from api.web.answers import error_page, wants_page
+from api.web.viewers import find_viewer
 from models import errors
 from models.errors import FieldProblem, ShipworthyError
 
@@ -151,6 +152,8 @@ def install(app: FastAPI) -> None:
 
     # async: Starlette runs a plain function as a handler in a thread of the pool, which may be exhausted.
     async def handler(request: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException) and wants_page(request):
+            await find_viewer(request)
         return respond(error, request)
 
     for kind in (
@@ -179,7 +182,11 @@ def _http_problem(error: HTTPException, request: Request, request_id: str) -> _P
     """What the framework itself answers: no such path, no such method, a form that can't be parsed."""
     status, headers, detail = error.status_code, error.headers or {}, error.detail
     if status == HTTPStatus.NOT_FOUND:
-        detail = "No endpoint has this path; /openapi.json lists them all."
+        detail = (
+            "No page has this address. The menu leads to every page; the search box finds ids, digests and names."
+            if wants_page(request)
+            else "No endpoint has this path; /openapi.json lists them all."
+        )
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
         headers = {**headers, "Allow": _methods(request)}
         detail = f"This path does not take {request.method[:16]}; it takes {headers['Allow']}."

@@ -1,9 +1,11 @@
 """Who looks at a page: the holder of a session, or in open mode the person `local`."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
+from sqlalchemy.exc import OperationalError, TimeoutError
 
 from api.services import services_of
 from api.web.cookies import SESSION, read_cookie
@@ -45,6 +47,12 @@ async def current_viewer(request: Request) -> Viewer:
     # An error on the way shows who is signed in too.
     request.state.viewer = viewer
     return viewer
+
+
+async def find_viewer(request: Request) -> None:
+    """For the page of an error that no route saw, such as an unknown address: notes the viewer, if there is one."""
+    with suppress(ShipworthyError, OperationalError, TimeoutError):
+        await current_viewer(request)
 
 
 CurrentViewer = Annotated[Viewer, Depends(current_viewer)]

@@ -224,3 +224,12 @@ def test_open_mode_needs_no_sign_in_and_answers_loopback_names_only(
         rebound = client.get("/", headers={"Host": "evil.example"})
         assert rebound.status_code == 401
         assert "open mode takes calls to loopback names only" in rebound.text
+
+
+def test_unknown_address_has_the_menu_for_who_is_signed_in(sqlite_scene: Scene) -> None:
+    page = sqlite_scene.browser().get("/nowhere").text
+    assert 'href="/decisions"' in page
+    assert "The menu leads to every page" in page
+    assert "openapi" not in page
+    with httpx.Client(base_url=sqlite_scene.service.url, headers=HTML) as stranger:
+        assert 'href="/decisions"' not in stranger.get("/nowhere").text
