@@ -13,20 +13,24 @@ from pydantic import ValidationError
 from sqlmodel import Session
 
 from api.pages import DEFAULT_LIMIT, After, Limit, Scope, decode_position, encode_cursor
+from api.persons import speaker
+from api.policies import published_policy
 from api.routes.reading_checkpoints import DigestPath
 from api.routes.reviews import KIND_OF, say
 from api.schemas.gates import ReviewRequest
 from api.services import services_of
 from api.web import links
 from api.web.answers import SEE_OTHER, page
+from api.web.approving import Barred, barred, waits_for_people
 from api.web.decision_view import view
 from api.web.decision_words import VERDICTS
 from api.web.forms import CheckedForm
 from api.web.standing_view import decision_row, list_verdict
 from api.web.viewers import CurrentViewer, Viewer
+from gates.release.criteria.review import ReviewCriterion
 from models.errors import InvalidInput, SeparationOfDuties
 from models.gates.in_force import Standing, standing
-from models.gates.queries import StoredDecision, get_decision, list_decisions
+from models.gates.queries import StoredDecision, get_decision, get_gate_version, list_decisions
 from models.gates.review_queries import list_open, reviews_of
 from models.kinds.registry import KINDS
 
@@ -115,20 +119,47 @@ def _shown(
             datetime.now(UTC),
         )
         said = _said(session, viewer.actor.namespace, row)
-    predicate: Mapping[str, Any] = json.loads(row.document)
-    is_latest = found.decision is not None and found.decision.record == row.record
+        predicate: Mapping[str, Any] = json.loads(row.document)
+        is_latest = found.decision is not None and found.decision.record == row.record
+        why_not = _why_not(request, session, viewer, predicate) if is_latest else None
     values = {
         "decision": predicate,
         "shown": view(
             predicate, is_latest=is_latest, missing=_missing(found, is_latest=is_latest), said=said
         ),
-        "actions": _actions(viewer, predicate, is_latest=is_latest),
+        "actions": [
+            each
+            for each in _actions(viewer, predicate, is_latest=is_latest)
+            if each[0] != "approve" or why_not is None
+        ],
+        "barred": why_not,
         "problem": problem,
         "reason": reason,
         "version_page": predicate["version"]
         and links.model_version(row.model, predicate["version"], "default"),
     }
     return page(request, "decision.html", values, status, viewer)
+
+
+def _why_not(
+    request: Request, session: Session, viewer: Viewer, predicate: Mapping[str, Any]
+) -> Barred | None:
+    """Why the viewer may not approve a decision that waits for people."""
+    gate, services = predicate["gate"], services_of(request)
+    if gate is None or predicate["mode"] != "enforce" or not waits_for_people(predicate):
+        return None
+    namespace = viewer.actor.namespace
+    published = get_gate_version(session.connection(), namespace, gate["name"], gate["version"])
+    asked_of = [
+        group
+        for each in published_policy(services.blobs, namespace, published).criteria
+        if isinstance(each, ReviewCriterion)
+        for group in each.roles
+    ]
+    # Everybody who reads this in open mode sits at the machine; elsewhere a path is nobody's business.
+    data = str(services.settings.data) if viewer.session is None else "FOLDER"
+    groups = speaker(session, viewer.actor).groups
+    return barred(viewer, predicate, groups, asked_of, data, str(request.base_url).rstrip("/"))
 
 
 def _missing(found: Standing, *, is_latest: bool) -> tuple[str, ...]:

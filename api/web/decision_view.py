@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from api.web import links
 from api.web.check_view import CountOfOutcome, Evidence
-from api.web.decision_words import EFFECTS, RESULTS, SHADOW, VERDICTS, kind_in_words, result_word
+from api.web.decision_words import EFFECTS, RESULTS, SHADOW, VERDICTS, for_people, kind_in_words, result_word
 from api.web.verdicts import Verdict
 from api.web.words import Word
 from shipworthy.formats.times import parse_instant
@@ -88,7 +88,7 @@ def view(
         verdict=_verdict(predicate, is_latest, missing),
         counts=tuple(CountOfOutcome(word, counted.count(word.code)) for word in RESULTS.values()),
         lines=tuple(lines),
-        unblocks=tuple(predicate["unblocks"]),
+        unblocks=tuple(map(for_people, predicate["unblocks"])),
         facts=_facts(predicate),
         evidence=_evidence(predicate),
         said=tuple(_said(each) for each in said),
@@ -106,7 +106,9 @@ def _verdict(predicate: Mapping[str, Any], is_latest: bool, missing: Sequence[st
             word, f"Superseded. {sentence}", "A later decision counts; the model version's page shows it."
         )
     if predicate["verdict"] == "passed" and missing:
-        return Verdict(VERDICTS["blocked"], f"Was passed, and no longer holds. {missing[0]}", sentence)
+        return Verdict(
+            VERDICTS["blocked"], f"Was passed, and no longer holds. {for_people(missing[0])}", sentence
+        )
     if predicate["verdict"] == "passed":
         return Verdict(word, sentence, "Nothing to do: the registry will take it to its place.")
     if predicate["verdict"] == "break_glass":

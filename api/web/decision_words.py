@@ -1,5 +1,6 @@
 """The fixed words of decisions: of a verdict, and of each criterion's result."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -63,3 +64,22 @@ def result_word(result: Mapping[str, Any]) -> Word:
 def kind_in_words(kind: str) -> str:
     """What a kind of criterion looks at; an unknown one is its own name."""
     return _KINDS.get(kind, kind.replace("_", " "))
+
+
+_CALLS: Final = (
+    (
+        re.compile(r"(: |, |with )POST /v1/reviews"),
+        r"\1on the decision’s page, or by shipworthy review approve",
+    ),
+    (re.compile(r"(: |, |with )POST /v1/waivers"), r"\1shipworthy waive"),
+    (re.compile(r"(: |, |with )PUT /v1/gates/\{name\}"), r"\1shipworthy gate publish"),
+    (re.compile(r"POST /v1/gates/\{name\}/decisions"), "shipworthy gate evaluate"),
+    (re.compile(r"POST /v1/gates/([^/ ]+)/decisions"), r"shipworthy gate evaluate --gate \1"),
+)
+
+
+def for_people(sentence: str) -> str:
+    """A sentence of a decision with commands in place of the calls that programs make."""
+    for call, command in _CALLS:
+        sentence = call.sub(command, sentence)
+    return sentence

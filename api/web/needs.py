@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from api.web import links
-from api.web.decision_words import VERDICTS
+from api.web.decision_words import VERDICTS, for_people
 from api.web.list_view import Row
 from api.web.registry_view import Look, finding_row, findings_of, refused_row, trouble_of
 from api.web.run_words import RUN_STATES
@@ -120,7 +120,7 @@ def of_slos(reported: Iterable[Reported], now: datetime) -> list[Need]:
 def of_blocked(row: StoredDecision) -> Need:
     predicate: Mapping[str, Any] = json.loads(row.document)
     unblocks = predicate["unblocks"]
-    more = f"To unblock it, {unblocks[0]}" if unblocks else ""
+    more = f"To unblock it, {for_people(unblocks[0])}" if unblocks else ""
     return _of_decision("gate", row, predicate, more, _who_unblocks(predicate))
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from api.web import links
+from api.web.decision_words import for_people
 from api.web.verdicts import Verdict
 from api.web.words import Word, plural
 from shipworthy.formats.times import parse_instant
@@ -187,8 +188,9 @@ def trouble_of(looks: Sequence[Look], now: datetime) -> Verdict | None:
 
 
 def _readable(sentence: str) -> str:
-    """Digests by their beginning: twelve digits tell them apart, and the whole one stands beside it."""
-    return _DIGEST.sub(r"\1", sentence)
+    """Digests by their beginning: twelve digits tell them apart, and the whole one stands beside it. Commands for
+    calls."""
+    return _DIGEST.sub(r"\1", for_people(sentence))
 
 
 def _names(looks: Sequence[Look]) -> str:

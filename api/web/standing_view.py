@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from api.web import links
-from api.web.decision_words import SHADOW, VERDICTS
+from api.web.decision_words import SHADOW, VERDICTS, for_people
 from api.web.verdicts import Verdict
 from api.web.words import Word, plural
 from gates.release.texts import joined
@@ -87,15 +87,13 @@ def place_of(found: Standing, target: str, name: str) -> Place:
             if found.gate is None
             else f"shipworthy gate evaluate {shlex.quote(name)} --gate {found.gate.name}"
         )
-        return Place(target, _UNDECIDED, why(found), (), None, command)
+        return Place(target, _UNDECIDED, for_people(why(found)), (), None, command)
     if found.is_active:
         return Place(target, VERDICTS[decision.verdict], why(found), (), decision.record, None)
-    word = VERDICTS[decision.verdict]
+    word, missing = VERDICTS[decision.verdict], tuple(map(for_people, found.missing))
     if decision.verdict in ("passed", "break_glass"):
-        return Place(
-            target, _STALE, "A pass was given, and no longer holds.", found.missing, decision.record, None
-        )
-    return Place(target, word, found.missing[0], found.missing[1:], decision.record, None)
+        return Place(target, _STALE, "A pass was given, and no longer holds.", missing, decision.record, None)
+    return Place(target, word, missing[0], missing[1:], decision.record, None)
 
 
 def _ungated(name: str, protected: Sequence[str] | None) -> Verdict:

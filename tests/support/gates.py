@@ -109,11 +109,9 @@ class GateScene:
         client = httpx.Client(base_url=self.service.url, headers=headers, timeout=30, verify=NO_CERTIFICATES)
         return self.service.closing.enter_context(client)
 
-    def token(self, name: str, *roles: str) -> str:
+    def token(self, name: str, *roles: str, groups: tuple[str, ...] = ("model-risk",)) -> str:
         """Of a new key of this person's, for a browser."""
-        return (
-            self.person(name, *roles, groups=("model-risk",)).headers["Authorization"].removeprefix("Bearer ")
-        )
+        return self.person(name, *roles, groups=groups).headers["Authorization"].removeprefix("Bearer ")
 
     def approver(self, name: str) -> httpx.Client:
         return self.person(name, "approver", groups=("model-risk",))

@@ -39,9 +39,11 @@ def register(scene: GateScene, version: str, artifact: str) -> None:
     assert answer.status_code == 201, answer.text
 
 
-def signed_in(scene: GateScene, person: str, *roles: str) -> httpx.Client:
+def signed_in(
+    scene: GateScene, person: str, *roles: str, groups: tuple[str, ...] = ("model-risk",)
+) -> httpx.Client:
     """A browser of this person, with a new key."""
-    token = scene.token(person, *roles)
+    token = scene.token(person, *roles, groups=groups)
     client = httpx.Client(base_url=scene.service.url, headers=HTML, timeout=30)
     scene.service.closing.enter_context(client)
     answer = sign_in(client, token)

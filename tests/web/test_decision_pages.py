@@ -2,13 +2,16 @@
 
 import html
 import re
+from pathlib import Path
 
+import httpx
 import pytest
 
+from tests.support.databases import DatabaseUrls
 from tests.support.gates import MODEL, TO, GateScene
-from tests.support.service import RunningService
+from tests.support.service import RunningService, running_service
 from tests.web.decision_scenes import blocked, register, signed_in, waiting
-from tests.web.scenes import HOSTILE, form_token
+from tests.web.scenes import HOSTILE, HTML, form_token
 
 
 @pytest.fixture
@@ -31,7 +34,7 @@ def test_a_decision_that_waits_says_what_unblocks_it_and_takes_two_approvals(sce
         assert page.status_code == 200
         said = text_of(page.text)
         assert decision["sentence"] in said
-        assert decision["unblocks"][0] in said
+        assert "nor wrote the policy approve it: on the decision’s page, or by shipworthy review" in said
         assert decision["artifact"]["digest"] in said
         fields = {"form_token": form_token(page), "action": "approve", "reason": f"{person} looked at it"}
         assert browser.post(f"{path}/reviews", data=fields).status_code == 303
@@ -54,6 +57,35 @@ def test_who_trained_may_not_approve_and_keeps_what_was_typed(scene: GateScene) 
     assert page.status_code == 403
     assert "my own work is fine</textarea>" in page.text
     assert "Nobody has said anything" in text_of(page.text)
+
+
+def test_who_may_not_approve_reads_why_and_which_key_may(scene: GateScene) -> None:
+    path = f"/decisions/{waiting(scene)['decision']}"
+    command = "--role approver --owner you@example.org --groups model-risk"
+    reader = text_of(signed_in(scene, "rob", "reader").get(path).text)
+    assert "Your key has the role reader, and not approver." in reader
+    assert f"shipworthy-server keys create --data FOLDER --namespace team-a {command}" in reader
+    assert "sign in with it" in reader
+    stranger = signed_in(scene, "sam", "approver", groups=("sales",))
+    said = text_of(stranger.get(path).text)
+    assert "The policy counts approvals by model-risk, and your key is in no such group." in said
+    assert 'value="approve"' not in stranger.get(path).text
+    trainer = text_of(signed_in(scene, "ada", "approver").get(path).text)
+    assert "The model was trained by the person who would approve it; somebody else has to." in trainer
+    assert "You can’t approve it here" not in text_of(signed_in(scene, "grace", "approver").get(path).text)
+    assert "POST /v1/reviews" not in reader
+    assert "on the decision’s page, or by shipworthy review approve" in reader
+
+
+def test_in_open_mode_the_command_line_approves(sqlite_urls: DatabaseUrls, tmp_path: Path) -> None:
+    with running_service(sqlite_urls, tmp_path / "data", open_mode=True) as service:
+        decision = waiting(GateScene(service, "default"))["decision"]
+        with httpx.Client(base_url=service.url, headers=HTML) as local:
+            said = text_of(local.get(f"/decisions/{decision}").text)
+        folder = service.services.settings.data
+    assert "In open mode everybody is “local”, who never approves, and nobody signs in" in said
+    assert f"keys create --data {folder} --role approver --owner you@example.org --groups model-risk" in said
+    assert f"SHIPWORTHY_TOKEN=TOKEN shipworthy review approve {decision} --reason WHY --url" in said
 
 
 def test_a_review_needs_a_reason_a_token_and_a_role(scene: GateScene) -> None:
