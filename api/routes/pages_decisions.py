@@ -20,8 +20,9 @@ from api.routes.reviews import KIND_OF, say
 from api.schemas.gates import ReviewRequest
 from api.services import services_of
 from api.web import links
-from api.web.answers import SEE_OTHER, page
+from api.web.answers import SEE_OTHER, address_of, page
 from api.web.approving import Barred, barred, waits_for_people
+from api.web.choices import chosen
 from api.web.decision_view import view
 from api.web.decision_words import VERDICTS
 from api.web.forms import CheckedForm
@@ -56,7 +57,7 @@ def show_decisions(
     filters = {
         "model": model.strip() or None,
         "target": to.strip() or None,
-        "verdict": verdict if verdict in VERDICTS else None,
+        "verdict": chosen("verdict", verdict, VERDICTS),
     }
     namespace = viewer.actor.namespace
     scope: Scope = ["page of decisions", namespace, *filters.values()]
@@ -159,7 +160,7 @@ def _why_not(
     # Everybody who reads this in open mode sits at the machine; elsewhere a path is nobody's business.
     data = str(services.settings.data) if viewer.session is None else "FOLDER"
     groups = speaker(session, viewer.actor).groups
-    return barred(viewer, predicate, groups, asked_of, data, str(request.base_url).rstrip("/"))
+    return barred(viewer, predicate, groups, asked_of, data, address_of(request))
 
 
 def _missing(found: Standing, *, is_latest: bool) -> tuple[str, ...]:

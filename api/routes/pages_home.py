@@ -30,13 +30,11 @@ def show_overview(request: Request, viewer: CurrentViewer) -> Response:
     with services.database.read() as session:
         found = overview(session, services, namespace, datetime.now(UTC))
     begun = found.begun
+    is_empty = not (begun.runs or begun.contracts or begun.gates or begun.slos)
     values = {
-        "verdict": needs_verdict(
-            found.needs,
-            has_more=bool(found.more),
-            is_empty=not (begun.runs or begun.contracts or begun.gates or begun.slos),
-        ),
+        "verdict": needs_verdict(found.needs, has_more=bool(found.more), is_empty=is_empty),
         "found": found,
+        "is_empty": is_empty,
     }
     return page(request, "overview.html", values, viewer=viewer)
 

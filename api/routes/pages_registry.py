@@ -21,8 +21,9 @@ from api.web.registry_view import (
     worst_first,
 )
 from api.web.viewers import CurrentViewer
+from api.web.words import STATES
 from models.promotions.queries import list_events
-from models.promotions.registry_page import latest_of_each, list_held
+from models.promotions.registry_page import has_gate, latest_of_each, list_held
 
 router = APIRouter(include_in_schema=False)
 
@@ -38,6 +39,12 @@ def show_registry(request: Request, viewer: CurrentViewer) -> Response:
         looks = looks_at(session, services, namespace)
         held = list_held(session.connection(), namespace, _HELD + 1)
         refused = list_events(session, namespace, None, _REFUSED, state="refused")
+        # A guard alone asks whether a name may move, and the records hold its answers.
+        done = {
+            "gate": has_gate(session.connection(), namespace),
+            "guard": bool(held or refused),
+            "moved": any(each["decision"] is not None for each in held),
+        }
     findings = findings_of(looks)
     values = {
         "verdict": verdict_of(looks, len(held), datetime.now(UTC)),
@@ -47,6 +54,8 @@ def show_registry(request: Request, viewer: CurrentViewer) -> Response:
         "more_held": len(held) > _HELD,
         "refused": [refused_row(json.loads(each.document)) for each in refused],
         "looks": looks,
+        "done": done,
+        "words": STATES,
     }
     return page(request, "registry.html", values, viewer=viewer)
 

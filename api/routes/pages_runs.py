@@ -13,6 +13,7 @@ from api.services import services_of
 from api.web import links
 from api.web.answers import page
 from api.web.check_view import Evidence
+from api.web.choices import chosen
 from api.web.run_parts import inputs_of, made_of, metrics_in_words, missing_parts
 from api.web.run_view import (
     attempt_rows,
@@ -55,7 +56,7 @@ def show_runs(
     filters = {
         "job": job.strip() or None,
         "team": team.strip() or None,
-        "state": state if state in RUN_STATES else None,
+        "state": chosen("state", state, RUN_STATES),
     }
     namespace = viewer.actor.namespace
     job_namespace, _, job_name = (filters["job"] or "").rpartition("/")

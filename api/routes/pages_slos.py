@@ -14,6 +14,7 @@ from api.services import services_of
 from api.slo_explaining import explained
 from api.web import links
 from api.web.answers import page
+from api.web.choices import chosen, refused
 from api.web.live_view import SHOWN, behind, counts_of, live_days, stretch_rows
 from api.web.slo_facts import facts_of
 from api.web.slo_view import (
@@ -34,7 +35,6 @@ from api.web.window_view import (
     window_verdict,
 )
 from api.web.window_view import facts_of as facts_of_window
-from models.errors import FieldProblem, InvalidInput
 from models.fields import instant_text
 from models.slo.definitions import get_slo_version
 from models.slo.late_slices import stretches_by_window
@@ -90,7 +90,7 @@ def show_slo(
     """Its budget, its strip, and its windows whose deadline is over, the latest first."""
     now, namespace = datetime.now(UTC), viewer.actor.namespace
     first, last = _span(start, to, now)
-    wanted = status if status in WINDOW_STATES else None
+    wanted = chosen("status", status, WINDOW_STATES)
     scope: Scope = ["page of windows", namespace, name, wanted]
     key = decode_cursor(scope, after, str, str)
     begin = (now, _LAST) if key is None else (parse_instant(str(key[0])), str(key[1]))
@@ -161,11 +161,11 @@ def _span(start: str, to: str, now: datetime) -> tuple[datetime | None, datetime
     Raises InvalidInput."""
     first, last = _moment("from", start.strip()), _moment("to", to.strip())
     if first is None and last is not None:
-        raise _refused("from", "is missing: say from when on, too")
+        raise refused("from", "is missing: say from when on, too")
     if first is not None and last is None:
         last = now
     if first is not None and last is not None and last <= first:
-        raise _refused("to", "must be later than `from`")
+        raise refused("to", "must be later than `from`")
     return first, last
 
 
@@ -177,10 +177,4 @@ def _moment(name: str, text: str) -> datetime | None:
             return datetime.combine(date.fromisoformat(text), time(), UTC)
         return parse_instant(text)
     except ValueError as error:
-        raise _refused(
-            name, f"is neither a date such as 2026-11-01 nor a time with a zone: {error}"
-        ) from None
-
-
-def _refused(name: str, message: str) -> InvalidInput:
-    return InvalidInput(f"/query/{name} {message}", problems=[FieldProblem(f"/query/{name}", message)])
+        raise refused(name, f"is neither a date such as 2026-11-01 nor a time with a zone: {error}") from None

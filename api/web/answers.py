@@ -36,8 +36,20 @@ def page(
     viewer: Viewer | None = None,
 ) -> Response:
     """`template` rendered with its `values` and what every page has."""
-    shown = {"viewer": viewer, "path": request.url.path, "query": "", "refresh_to": None, **values}
+    shown = {
+        "viewer": viewer,
+        "address": address_of(request),
+        "path": request.url.path,
+        "query": "",
+        "refresh_to": None,
+        **values,
+    }
     return HTMLResponse(render(template, shown), status, headers={"Cache-Control": "no-store"})
+
+
+def address_of(request: Request) -> str:
+    """Where the viewer reached the service: what commands on pages take as SHIPWORTHY_URL."""
+    return str(request.base_url).rstrip("/")
 
 
 def wants_page(request: Request) -> bool:

@@ -148,10 +148,12 @@ def verdict_of(looks: Sequence[Look], held: int, now: datetime) -> Verdict:
     if trouble is not None:
         return trouble
     if not looks:
-        sentence = "Nothing was promoted through a gate yet."
         if held:
             sentence = "Nobody has compared the registry with what was decided."
-        return Verdict(_NONE, sentence, "Begin with the steps below.")
+            return Verdict(
+                _NONE, sentence, "Have a worker compare it: the step below that is not done says how."
+            )
+        return Verdict(_NONE, "Nothing was promoted through a gate yet.", "Begin with the steps below.")
     names = sum(look.observed for look in looks)
     if not names:
         return Verdict(_NONE, "No protected name holds anything.", "Nothing to do.")

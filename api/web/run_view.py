@@ -84,7 +84,7 @@ def list_verdict(rows: Sequence[RunRow], *, is_filtered: bool) -> Verdict:
     if not rows:
         sentence = "No run fits these filters." if is_filtered else "No run was recorded yet."
         return Verdict(_NONE, sentence, "Show all." if is_filtered else "Record one with the command below.")
-    listed = f"{plural(len(rows), 'run')} listed, newest first"
+    listed = f"{plural(len(rows), 'run')} listed, the last registered first"
     if not bad:
         return Verdict(
             _NONE, f"{listed}.", "Open one, or look one up by id, commit or digest in the search box."

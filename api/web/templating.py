@@ -44,6 +44,12 @@ def minute(value: datetime) -> str:
 
 
 @cache
+def starter_text(name: str) -> str:
+    """A file that can be published as it stands, for a page that has none to show yet."""
+    return (Path(__file__).parent / "starters" / name).read_text(encoding="utf-8")
+
+
+@cache
 def _environment() -> "Environment":
     """Made for the first page: a service that only machines ask does without."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -57,7 +63,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"static": static_address, "links": links}
+    environment.globals |= {"static": static_address, "links": links, "starter_text": starter_text}
     environment.filters |= {
         "share": share_in_words,
         "number": whole_number,

@@ -73,6 +73,21 @@ def test_errors_of_pages_are_pages(sqlite_scene: Scene, path: str, status: int, 
     assert answer.headers["x-request-id"] in answer.text
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/runs?state=zzz", "“zzz” does not exist; it is one of failed, lost,"),
+        ("/decisions?verdict=zzz", "it is one of blocked, break_glass,"),
+    ],
+)
+def test_a_filter_that_does_not_exist_is_no_filter_that_fits_all(
+    sqlite_scene: Scene, path: str, words: str
+) -> None:
+    answer = sqlite_scene.browser().get(path)
+    assert answer.status_code == 422
+    assert words in answer.text
+
+
 def test_errors_of_calls_stay_documents(sqlite_scene: Scene) -> None:
     client = sqlite_scene.browser()
     for path in ("/v1/runs/none", "/v1/nothing", "/metrics/none"):

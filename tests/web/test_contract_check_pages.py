@@ -238,7 +238,7 @@ def test_pages_ask_a_fixed_number_of_statements(scene: Scene, checks: int) -> No
         ("/", 9),
         ("/slo", 2),
         ("/runs", 2),
-        ("/registry", 3),
+        ("/registry", 4),
         ("/contract-checks", 6),
         (f"/contract-checks/{ids[0]}", 3),
         ("/contracts", 1),

@@ -44,6 +44,15 @@ def test_registry_that_nobody_guards_says_how_to_begin(sqlite_scene: PromotionSc
         assert command in said
 
 
+def test_steps_that_are_done_are_marked(sqlite_scene: PromotionScene) -> None:
+    promoted(sqlite_scene)
+    said = text_of(shown(sqlite_scene))
+    assert "What is left to do" in said
+    assert said.count("Done") == 3
+    assert "Done Have a worker compare" not in said
+    assert "the step below that is not done says how" in said
+
+
 def test_promoted_version_stands_there_on_its_decision(scene: PromotionScene) -> None:
     promoted(scene)
     said = text_of(shown(scene))

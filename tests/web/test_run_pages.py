@@ -40,7 +40,7 @@ def test_runs_are_listed_by_job_team_and_state_and_paged(scene: SloScene) -> Non
     failed = make_start(events=[make_event(state="failed", at=instant_text(datetime.now(UTC)))])
     scene.record("/v1/runs", failed)
     client = signed_in(scene)
-    assert "4 runs listed, newest first: 1 did not go well." in text_of(client.get("/runs").text)
+    assert "4 runs listed, the last registered first: 1 did not go well." in text_of(client.get("/runs").text)
     page = client.get("/runs?state=failed").text
     assert re.findall(r'<th scope="row"><a href="([^"]+)"', page) == [f"/runs/{failed['run_id']}"]
     for query, count in (("team=vision", 2), ("job=team-a/train", 4), ("job=train", 4), ("job=other", 0)):
