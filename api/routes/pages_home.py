@@ -54,6 +54,6 @@ def search(
         verdict = Verdict(
             _FOUND,
             f"Nothing begins with “{text}”." if text else "Nothing was asked for.",
-            f"Give a name from its beginning, or {MIN_HEX} or more digits of a digest or id; case counts in names.",
+            f"Give the beginning of a name, in any case, or {MIN_HEX} or more digits of a digest or id.",
         )
     return page(request, "search.html", {"verdict": verdict, "hits": hits, "query": text}, viewer=viewer)

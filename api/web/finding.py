@@ -51,8 +51,19 @@ def _row(hit: Hit) -> HitRow:
             return HitRow(hit.kind, hit.id, f"{about} of run {part}", links.artifacts_of_run(part))
         case "Lineage manifest":
             return HitRow(hit.kind, hit.id, f"{about} version {part}", links.lineage_manifest(hit.id))
-        case "Model version":
-            return HitRow(hit.kind, hit.id, f"version {about}", links.model_version(hit.id, about, part))
+        case "Model":
+            return HitRow(
+                hit.kind, hit.id, "" if part == "default" else f"in {part}", links.model(hit.id, part)
+            )
+        case "Name of a model":
+            holds = f"{part} version {about}" if about else f"{part}, holds nothing"
+            return HitRow(hit.kind, hit.id, holds, links.decisions(model=part, to=hit.id))
+        case "Job":
+            return HitRow(hit.kind, f"{part}/{hit.id}", "its runs", links.runs(job=f"{part}/{hit.id}"))
+        case "Gate":
+            return HitRow(hit.kind, hit.id, f"version {part}", links.gate_version(hit.id, part))
+        case "SLO":
+            return HitRow(hit.kind, hit.id, "", links.slo(hit.id))
         case "Data set":
             return HitRow(hit.kind, hit.id, f"in {part}", links.snapshots_of(part, hit.id))
         case _:

@@ -109,6 +109,16 @@ def model_version(model: str, version: str, registry: str) -> str:
     return _with_query(path, {"registry": None if registry == "default" else registry})
 
 
+def models(**filters: str | None) -> str:
+    return _with_query("/models", filters)
+
+
+def model(name: str, registry: str = "default", **filters: str | None) -> str:
+    # A slash in it is part of the path, as it is in that of its versions.
+    path = "/models/" + "/".join(map(_part, name.split("/")))
+    return _with_query(path, {"registry": None if registry == "default" else registry, **filters})
+
+
 def lineage(model: str, version: str, registry: str) -> str:
     path = f"/v1/models/{_part(model)}/versions/{_part(version)}/lineage"
     return _with_query(path, {"registry": None if registry == "default" else registry})

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import event
 
 from tests.support.calls import post
+from tests.support.gates import GateScene
 from tests.support.slos import SloScene
 from tests.web.scenes import HOSTILE, Scene, form_token, make_checks, make_suite, with_trouble
 
@@ -20,7 +21,7 @@ def text_of(page: httpx.Response) -> str:
 
 
 @contextmanager
-def counted_statements(scene: Scene | SloScene) -> Iterator[list[str]]:
+def counted_statements(scene: Scene | SloScene | GateScene) -> Iterator[list[str]]:
     engine, statements = scene.service.services.database.engine, list[str]()
 
     def note(*arguments: object) -> None:

@@ -7,6 +7,12 @@ import pytest
 
 from tests.support.bodies import digest_of, make_run, make_snapshot, make_version
 from tests.support.calls import post
+from tests.support.gates import GATE, MODEL, TO
+from tests.support.promotions import PromotionScene
+from tests.support.service import RunningService
+from tests.support.slos import NAME, SloScene, make_slo
+from tests.web.decision_scenes import signed_in
+from tests.web.registry_scenes import promoted
 from tests.web.scenes import Scene, make_checks
 
 
@@ -35,7 +41,11 @@ def test_everything_shown_is_found_and_leads_to_it(scene: Scene) -> None:
         snapshot["digest"][7:20]: {snapshot["digest"]: f"/v1/snapshots/{snapshot['digest']}"},
         check: {check: f"/contract-checks/{check}"},
         published["suite_digest"]: {"taxi-trips": "/contracts/taxi-trips/versions/1"},
-        "eta": {"eta": "/models/eta/versions/1"},
+        "eta": {"eta": "/models/eta"},
+        "ETA": {"eta": "/models/eta"},
+        "team-a/": {"team-a/train": "/runs?job=team-a%2Ftrain"},
+        "Train": {"team-a/train": "/runs?job=team-a%2Ftrain"},
+        "lake/taxi": {"taxi/green": "/v1/snapshots?namespace=lake&name=taxi%2Fgreen"},
         "taxi": {
             "taxi-trips": "/contracts/taxi-trips/versions/1",
             "taxi/green": "/v1/snapshots?namespace=lake&name=taxi%2Fgreen",
@@ -46,6 +56,17 @@ def test_everything_shown_is_found_and_leads_to_it(scene: Scene) -> None:
         for address in hits.values():
             assert client.get(address).status_code == 200, address
     assert f"/contract-checks/{record}" in client.get("/search", params={"q": record}).text
+
+
+def test_gates_and_names_of_models_and_promises_are_found(service: RunningService) -> None:
+    scene = PromotionScene(service)
+    promoted(scene)
+    promises = SloScene(service)
+    promises.published(make_slo())
+    client = signed_in(scene, "rob", "reader")
+    assert found(client, GATE[:5].upper())[GATE] == f"/v1/gates/{GATE}/versions/1?raw=1"
+    assert found(client, TO.upper()) == {TO: f"/decisions?model={MODEL}&to={TO}"}
+    assert found(client, "Night") == {NAME: f"/slo/{NAME}"}
 
 
 @pytest.mark.parametrize("text", ["", "   ", "sha256:", "abc", "%", "_", "nothing", "' OR 1=1 --", "x" * 512])

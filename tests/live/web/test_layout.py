@@ -6,8 +6,11 @@ import pytest
 from playwright.sync_api import Browser, ViewportSize
 
 from tests.live.web.visits import Visit, visit, visit_as
+from tests.support.gates import MODEL
+from tests.support.promotions import PromotionScene
 from tests.support.service import RunningService
 from tests.support.slos import SloScene
+from tests.web.registry_scenes import promoted
 from tests.web.scenes import Scene, make_checks
 from tests.web.slo_scenes import NEVER, token_of, window_path, with_outcomes
 
@@ -73,3 +76,16 @@ def test_words_of_commands_and_digests_with_their_buttons_stay_whole(
         page.wait_for_url("**/login")
         assert page.locator(".command .word").count() > 4
         assert found_amiss(seen) == []
+
+
+def test_pages_of_models_are_accessible_and_whole(browser: Browser, sqlite_service: RunningService) -> None:
+    scene = PromotionScene(sqlite_service)
+    promoted(scene)
+    token = scene.token("rob", "reader")
+    with visit_as(browser, sqlite_service.url, token, viewport=WIDE) as seen:
+        for path in ("/models", f"/models/{MODEL}", f"/search?q={MODEL[:4]}", "/nowhere"):
+            seen.open(path)
+            assert seen.found_in_light_and_dark() == []
+            assert found_amiss(seen) == [], path
+            with seen.on_a_phone():
+                assert found_amiss(seen) == [], path
