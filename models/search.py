@@ -24,6 +24,7 @@ from models.lineage.tables import (
     LineageManifest,
     ModelVersion,
     Run,
+    SnapshotName,
 )
 from models.promotions.tables import ReleaseTarget
 from models.slo.tables import Slo
@@ -97,8 +98,8 @@ _IDS: Final = (
 )
 _NAMES: Final = (
     _Place("Contract", Contract, "name", part="version"),
-    _Place("Data set", DataSnapshot, "dataset_name", part="dataset_namespace"),
-    _Place("Data set", DataSnapshot, "dataset_name", part="dataset_namespace", within="dataset_namespace"),
+    _Place("Data set", SnapshotName, "dataset_name", part="dataset_namespace"),
+    _Place("Data set", SnapshotName, "dataset_name", part="dataset_namespace", within="dataset_namespace"),
     _Place("Model", ModelVersion, "model", part="registry_name"),
     _Place("Name of a model", ReleaseTarget, "target", about="version", part="model"),
     _Place("Job", Run, "job_name", part="job_namespace"),

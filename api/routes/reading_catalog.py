@@ -1,7 +1,9 @@
 """Data sets with their snapshots, and models with their versions."""
 
+from dataclasses import replace
 from typing import Annotated
 
+import orjson
 from fastapi import Path, Query, Request
 from fastapi.responses import Response
 
@@ -27,6 +29,7 @@ from models.fields import Identifier, Line
 from models.lineage.marks import Mark, marks_at
 from models.lineage.model_queries import VersionLine, get_version, list_manifests, list_versions
 from models.lineage.queries import SnapshotLine, get_snapshot, list_datasets, list_models, list_snapshots
+from models.lineage.snapshot_fold import named
 
 router = reading_router("catalog")
 
@@ -96,7 +99,7 @@ def _snapshots_of(
         rows,
         limit,
         lambda row: (row.position, row.digest),
-        lambda row: _snapshot(row, marks.get(row.position, [])),
+        lambda row: _snapshot(_named(row, namespace, name), marks.get(row.position, [])),
     )
 
 
@@ -172,6 +175,13 @@ def get_one_version(
 def _pair(scope: list[str], after: str | None) -> tuple[str, str] | None:
     key = decode_cursor(scope, after, str, str)
     return None if key is None else (str(key[0]), str(key[1]))
+
+
+def _named(row: SnapshotLine, namespace: str, name: str) -> SnapshotLine:
+    """Under the name that was asked for, which may be one of several."""
+    document = orjson.loads(row.document)
+    shown = named(document, {"namespace": namespace, "name": name})
+    return row if shown is document else replace(row, document=dump(shown))
 
 
 def _snapshot(row: SnapshotLine, marks: list[Mark]) -> str:

@@ -127,15 +127,35 @@ CREATE TABLE ingredient (
 CREATE TABLE snapshot (
     namespace VARCHAR(256) COLLATE "C" NOT NULL,
     digest VARCHAR(71) COLLATE "C" NOT NULL,
-    dataset_namespace VARCHAR(256) COLLATE "C" NOT NULL,
     dataset_name VARCHAR(512) COLLATE "C" NOT NULL,
     grade VARCHAR(16) COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
+    changed BIGINT NOT NULL,
     document TEXT NOT NULL,
     CONSTRAINT pk_snapshot PRIMARY KEY (namespace, digest)
 );
 --
-CREATE INDEX ix_snapshot_namespace_dataset_namespace_dataset_name_position ON snapshot (namespace, dataset_namespace, dataset_name, position);
+CREATE TABLE snapshot_before (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    until BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    CONSTRAINT pk_snapshot_before PRIMARY KEY (namespace, digest, until)
+);
+--
+CREATE TABLE snapshot_name (
+    namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    dataset_namespace VARCHAR(256) COLLATE "C" NOT NULL,
+    dataset_name VARCHAR(512) COLLATE "C" NOT NULL,
+    digest VARCHAR(71) COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    CONSTRAINT pk_snapshot_name PRIMARY KEY (namespace, dataset_namespace, dataset_name, digest)
+);
+--
+CREATE INDEX ix_snapshot_name_digest_namespace ON snapshot_name (digest, namespace);
+--
+CREATE INDEX ix_snapshot_name_namespace_dataset_namespace_dataset_name_position ON snapshot_name (namespace, dataset_namespace, dataset_name, position);
 --
 CREATE TABLE checkpoint (
     run_id VARCHAR(36) COLLATE "C" NOT NULL,

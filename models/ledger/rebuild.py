@@ -30,6 +30,8 @@ PROJECTIONS: Final[tuple[type[Table], ...]] = (
     tables.RunLink,
     tables.Ingredient,
     tables.DataSnapshot,
+    tables.SnapshotBefore,
+    tables.SnapshotName,
     tables.Checkpoint,
     tables.CheckpointVerification,
     tables.Artifact,

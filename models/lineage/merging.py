@@ -20,6 +20,10 @@ _MERGES: Final[Mapping[str, Callable[[View, Any], View]]] = {
 }
 
 
+OF_THE_RUN: Final = frozenset({"run.registered", *_MERGES})
+"""Kinds that say something of a run's view; what else is filed under a run is about it, such as an evaluation."""
+
+
 def merge(view: View, entry: Entry) -> View:
     """Kinds that don't change a run's view give it back as it is."""
     if entry.kind == "run.registered":

@@ -1,17 +1,12 @@
 """The rows of what a run was made of and what it made. Pure over the workspace."""
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
-import orjson
-
-from models.bulk import Row
 from models.kinds import facts
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage import tables
-from models.lineage.made_of import snapshot_digest
-from models.slo.timing import add_end, add_interval
+from models.slo.timing import add_end
 
 
 def add_product(workspace: Workspace, entry: Entry) -> None:
@@ -72,43 +67,6 @@ def add_ingredient(workspace: Workspace, entry: Entry, kind: str, digest: str, e
     )
 
 
-def add_snapshot(workspace: Workspace, entry: Entry, fact: facts.Snapshot, body: Mapping[str, Any]) -> None:
-    digest = snapshot_digest(fact, body)
-    if digest is None:
-        return
-    add_interval(workspace, entry, fact, digest)
-    if fact.key_sketch is not None or fact.split is not None:
-        known = workspace.get(tables.DataSnapshot, entry.namespace, digest)
-        if known is not None:
-            _complete_snapshot(workspace, known, entry, body)
-            return
-    workspace.add(
-        tables.DataSnapshot,
-        {
-            "namespace": entry.namespace,
-            "digest": digest,
-            "dataset_namespace": fact.dataset.namespace,
-            "dataset_name": fact.dataset.name,
-            "grade": str(fact.grade),
-            "position": entry.position,
-            "document": _json({**body, "digest": digest, "record": entry.digest}),
-        },
-    )
-
-
-def _complete_snapshot(workspace: Workspace, known: Row, entry: Entry, body: Mapping[str, Any]) -> None:
-    """A sketch or split that comes later, once: what was said first stays."""
-    document = orjson.loads(known["document"])
-    added = {
-        name: body[name]
-        for name in ("key_sketch", "split")
-        if body.get(name) is not None and document.get(name) is None
-    }
-    if added:
-        document |= added | {"completed_by": entry.digest}
-        workspace.put(tables.DataSnapshot, {**known, "document": _json(document)})
-
-
 def add_link(workspace: Workspace, entry: Entry, direction: str, kind: str, role: str, digest: str) -> None:
     workspace.add(
         tables.RunLink,
@@ -142,7 +100,3 @@ def document_of(entry: Entry, **stated: str | bool) -> str:
     members += [f'"record":"{entry.digest}"', f'"evidence_level":"{entry.level}"']
     whole = entry.canonical.whole.decode()
     return f"{whole[:-1]}{',' if len(whole) > 2 else ''}{','.join(members)}}}"
-
-
-def _json(document: Mapping[str, Any]) -> str:
-    return orjson.dumps(document).decode()

@@ -15,11 +15,11 @@ from models.lineage.product_rows import (
     add_ingredient,
     add_link,
     add_product,
-    add_snapshot,
     document_of,
     of_new_run,
 )
 from models.lineage.run_rows import current_view, put_view
+from models.lineage.snapshot_rows import add_snapshot
 from models.slo.timing import add_report
 
 
@@ -120,8 +120,9 @@ def model_version(workspace: Workspace, entry: Entry) -> None:
         },
         new=of_new_run(workspace, entry),
     )
-    before = current_view(workspace, entry)
-    put_view(workspace, entry, before, seal(workspace, entry, fact, before))
+    # Said about the run, and no sign of life of it.
+    sealed = seal(workspace, entry, fact, current_view(workspace, entry))
+    workspace.set_state((entry.namespace, sealed["run_id"]), sealed)
 
 
 def revocation(workspace: Workspace, entry: Entry) -> None:

@@ -18,6 +18,7 @@ from models.lineage.tables import (
     DataSnapshot,
     Evaluation,
     Ingredient,
+    SnapshotName,
 )
 
 
@@ -91,7 +92,9 @@ def list_datasets(
     session: Session, namespace: str, after: tuple[str, str] | None, limit: int
 ) -> list[tuple[str, str]]:
     """(namespace, name) of the data sets after `after`."""
-    return _distinct_pairs(session, "snapshot", "dataset_namespace", "dataset_name", namespace, after, limit)
+    return _distinct_pairs(
+        session, "snapshot_name", "dataset_namespace", "dataset_name", namespace, after, limit
+    )
 
 
 def list_models(
@@ -138,22 +141,27 @@ def list_snapshots(
     """Snapshots of a data set, newest first; one record may hold several, which the digest sets apart."""
     statement = (
         select(
-            col(DataSnapshot.position),
-            col(DataSnapshot.digest),
+            col(SnapshotName.position),
+            col(SnapshotName.digest),
             col(DataSnapshot.grade),
             col(DataSnapshot.document),
         )
-        .where(
-            col(DataSnapshot.namespace) == namespace,
-            col(DataSnapshot.dataset_namespace) == dataset[0],
-            col(DataSnapshot.dataset_name) == dataset[1],
+        .join(
+            DataSnapshot,
+            (col(DataSnapshot.namespace) == col(SnapshotName.namespace))
+            & (col(DataSnapshot.digest) == col(SnapshotName.digest)),
         )
-        .order_by(col(DataSnapshot.position).desc(), col(DataSnapshot.digest).desc())
+        .where(
+            col(SnapshotName.namespace) == namespace,
+            col(SnapshotName.dataset_namespace) == dataset[0],
+            col(SnapshotName.dataset_name) == dataset[1],
+        )
+        .order_by(col(SnapshotName.position).desc(), col(SnapshotName.digest).desc())
         .limit(limit)
     )
     if after is not None:
         statement = statement.where(
-            tuple_(col(DataSnapshot.position), col(DataSnapshot.digest)) < tuple_(*after)
+            tuple_(col(SnapshotName.position), col(SnapshotName.digest)) < tuple_(*after)
         )
     return [SnapshotLine(*row) for row in session.connection().execute(statement)]
 

@@ -28,6 +28,7 @@ from models.lineage.identities import (
 from models.lineage.made_of import changed_identity
 from models.lineage.manifest import check_may_change, check_may_seal
 from models.lineage.run_rows import view_of
+from models.lineage.snapshot_rows import load_snapshots
 from models.lineage.tables import Run
 from models.promotions import projections as promotion_projections
 from models.promotions import rules as promotion_rules
@@ -62,6 +63,7 @@ def _load_runs(workspace: Workspace, drafts: Iterable[Draft]) -> None:
 def _load_registrations(workspace: Workspace, drafts: Iterable[Draft]) -> None:
     drafts = list(drafts)
     _load_runs(workspace, drafts)
+    load_snapshots(workspace, drafts)
     for name, kind in KEPT.items():
         if kind in IDENTITIES:
             load_identities(
@@ -199,7 +201,7 @@ _REVIEWED: Final = Rule(gate_projections.reviewed, gate_rules.load_reviews, gate
 RULES: Final[Mapping[str, Rule]] = {
     "run.registered": Rule(projections.run_registered, _load_registrations, _registration_only_adds),
     "run.event": _of_run(projections.of_run),
-    "snapshot": Rule(projections.snapshot),
+    "snapshot": Rule(projections.snapshot, load_snapshots),
     "checkpoint.saved": Rule(
         _CHECKPOINTS.project, _load_saved_checkpoints, _CHECKPOINTS.check, queue_verification
     ),

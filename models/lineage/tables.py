@@ -81,16 +81,46 @@ class Ingredient(Table, table=True):
 
 
 class DataSnapshot(Table, table=True):
+    """What is known of the data with this digest. `position` is that of the first record about it, `changed` of the
+    last that said something new; `dataset_name` is one of its names."""
+
     __tablename__ = "snapshot"
-    __table_args__ = (Index(None, "namespace", "dataset_namespace", "dataset_name", "position"),)
 
     namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
     digest: str = Field(primary_key=True, sa_type=_DIGEST)
-    dataset_namespace: str = Field(sa_type=String(256))
     dataset_name: str = Field(sa_type=_NAME)
     grade: str = Field(sa_type=String(16))
     position: int = Field(sa_type=BigInteger)
+    changed: int = Field(sa_type=BigInteger)
     document: str = Field(sa_type=Text)
+
+
+class SnapshotBefore(Table, table=True):
+    """What was known of a snapshot from `position` on, before the record at `until` said more."""
+
+    __tablename__ = "snapshot_before"
+
+    namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
+    digest: str = Field(primary_key=True, sa_type=_DIGEST)
+    until: int = Field(primary_key=True, sa_type=BigInteger)
+    position: int = Field(sa_type=BigInteger)
+    document: str = Field(sa_type=Text)
+
+
+class SnapshotName(Table, table=True):
+    """A data set that a snapshot is of: the same bytes may be known under several names."""
+
+    __tablename__ = "snapshot_name"
+    __table_args__ = (
+        Index(None, "digest", "namespace"),
+        Index(None, "namespace", "dataset_namespace", "dataset_name", "position"),
+    )
+
+    namespace: str = Field(primary_key=True, sa_type=_NAMESPACE)
+    dataset_namespace: str = Field(primary_key=True, sa_type=String(256))
+    dataset_name: str = Field(primary_key=True, sa_type=_NAME)
+    digest: str = Field(primary_key=True, sa_type=_DIGEST)
+    position: int = Field(sa_type=BigInteger)
 
 
 class Checkpoint(Table, table=True):

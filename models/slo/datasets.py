@@ -5,20 +5,20 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, Connection, or_, select
 from sqlmodel import col
 
-from models.lineage.tables import DataSnapshot, RunLink
+from models.lineage.tables import RunLink, SnapshotName
 
 
 def _is_of(dataset: str) -> ColumnElement[bool]:
-    name = col(DataSnapshot.dataset_name)
-    return or_(name == dataset, col(DataSnapshot.dataset_namespace) + "/" + name == dataset)
+    name = col(SnapshotName.dataset_name)
+    return or_(name == dataset, col(SnapshotName.dataset_namespace) + "/" + name == dataset)
 
 
 def snapshots_of(
     connection: Connection, namespace: str, dataset: str, digests: Collection[str]
 ) -> frozenset[str]:
     """Those of these snapshots that are of the data set."""
-    query = select(col(DataSnapshot.digest)).where(
-        col(DataSnapshot.namespace) == namespace, col(DataSnapshot.digest).in_(list(digests)), _is_of(dataset)
+    query = select(col(SnapshotName.digest)).where(
+        col(SnapshotName.namespace) == namespace, col(SnapshotName.digest).in_(list(digests)), _is_of(dataset)
     )
     return frozenset(connection.execute(query).scalars()) if digests else frozenset()
 
@@ -30,9 +30,9 @@ def runs_reading(
     query = (
         select(col(RunLink.run_id))
         .join(
-            DataSnapshot,
-            (col(DataSnapshot.digest) == col(RunLink.digest))
-            & (col(DataSnapshot.namespace) == col(RunLink.namespace)),
+            SnapshotName,
+            (col(SnapshotName.digest) == col(RunLink.digest))
+            & (col(SnapshotName.namespace) == col(RunLink.namespace)),
         )
         .where(
             col(RunLink.run_id).in_(list(run_ids)),

@@ -198,7 +198,7 @@ def test_sketches_of_training_and_evaluation_data_come_with_the_work(scene: Scen
     )
     assert post(recorder, "/v1/runs", run).status_code == 201
     # Known already, without a split: what comes later completes it.
-    for changes in ({}, {"split": split}, {"split": {**split, "name": "train"}}):
+    for changes in ({}, {"split": split}):
         snapshot = make_snapshot(digest=digest_of("fraud-eval"), **changes)
         assert post(recorder, "/v1/snapshots", snapshot).status_code in (200, 201)
     sketches = inputs_of(scene)["sketches"]
@@ -210,8 +210,17 @@ def test_sketches_of_training_and_evaluation_data_come_with_the_work(scene: Scen
         ],
         key=json.dumps,
     )
+
+
+def test_a_split_that_is_contradicted_proves_nothing(scene: Scene) -> None:
+    recorder = scene.service.client("recorder")
+    splits = [{"name": name, "of": "clicks", "method": "hash of id, seed 7"} for name in ("test", "train")]
+    for split in splits:
+        snapshot = make_snapshot(digest=digest_of("fraud-eval"), split=split)
+        assert post(recorder, "/v1/snapshots", snapshot).status_code == 201
+    assert inputs_of(scene)["sketches"]["evaluation_split"] is None
     shown_snapshot = recorder.get(f"/v1/snapshots/{digest_of('fraud-eval')}").json()
-    assert shown_snapshot["split"] == split
+    assert shown_snapshot["conflicts"] == {"split": splits}
 
 
 def test_artifact_of_unknown_origin_has_training_data_that_nobody_knows(scene: Scene) -> None:

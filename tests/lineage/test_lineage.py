@@ -54,6 +54,8 @@ def test_lineage_as_of_a_position_or_time_leaves_out_what_came_later(client: htt
         "/v1/model-versions",
         {"model": "fraud", "version": "1", "artifact": digest(1), "run_id": run_id(1)},
     )
+    noted = {"type": "note", "text": "sealed", "at": "2026-05-01T12:30:00Z"}
+    post(client, f"/v1/runs/{run_id(1)}/events", noted)
     before = lineage(client)["runs"][0]["received_at"]
     register(client, 1, reads=7, writes=8, tags={"late": "yes"})
     post(

@@ -15,7 +15,7 @@ from models.database import Database
 from models.ledger.schema import upgrade
 from models.lineage.queries import list_datasets
 from models.lineage.run_queries import RunFilter, list_runs
-from models.lineage.tables import DataSnapshot, Run
+from models.lineage.tables import DataSnapshot, Run, SnapshotName
 from tests.models.test_run_state import make_row
 from tests.support.databases import DatabaseUrls
 from tests.support.facts import digest
@@ -58,6 +58,7 @@ def filled(urls: DatabaseUrls) -> Iterator[Database]:
     with database.connection() as connection:
         insert_rows(connection, Run, runs)
         insert_rows(connection, DataSnapshot, [make_snapshot_row(number) for number in range(5020)])
+        insert_rows(connection, SnapshotName, [make_name_row(number) for number in range(5020)])
     with owner.connection() as connection:
         connection.execute(text("ANALYZE"))
     owner.dispose()
@@ -69,11 +70,21 @@ def make_snapshot_row(number: int) -> dict[str, object]:
     return {
         "namespace": "team-a",
         "digest": digest(number),
-        "dataset_namespace": "lake",
-        "dataset_name": "a large one" if number < 5000 else f"small {number}",
+        "dataset_name": "one of its names",
         "grade": "content",
         "position": number,
+        "changed": number,
         "document": "{}",
+    }
+
+
+def make_name_row(number: int) -> dict[str, object]:
+    return {
+        "namespace": "team-a",
+        "digest": digest(number),
+        "dataset_namespace": "lake",
+        "dataset_name": "a large one" if number < 5000 else f"small {number}",
+        "position": number,
     }
 
 

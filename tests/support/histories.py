@@ -114,6 +114,8 @@ def _write_late_facts(history: History, recorder: Actor, evaluator: Actor) -> No
     history.add(evaluator, "evaluation.completed", _evaluation(201) | {"run_id": run_id(1)})
     history.add(evaluator, "evaluation.completed", _evaluation(999))
     history.add(recorder, "snapshot", _snapshot(51))
+    copy = {"dataset": {"namespace": "s3", "name": "clicks-copy"}, "grade": "declared", "row_count": 11}
+    history.add(recorder, "snapshot", _snapshot(51) | copy)
     for level, outcome in (("checksummed", "passed"), ("loaded", "failed")):
         history.add(
             recorder,
