@@ -161,9 +161,10 @@ class Authenticator:
         begun = self._cache.begin()
         with self._database.read() as session:
             row = find_key(session, parsed.key_id)
-            stored = self._nobody if row is None else row.secret_hmac
+            stored, namespace = (self._nobody, "") if row is None else (row.secret_hmac, row.namespace)
             # An unknown id takes the same steps as a wrong secret, so that the time tells nothing.
-            matches = hmac.compare_digest(secret_hmac(self._pepper, parsed.secret), stored)
+            shown = secret_hmac(self._pepper, namespace, parsed.key_id, parsed.secret)
+            matches = hmac.compare_digest(shown, stored)
             if row is None or not matches or row.revoked_at is not None:
                 return None
             verified = _verified(row)

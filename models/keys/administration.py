@@ -26,7 +26,7 @@ from models.keys.store import (
     revoke_statement,
 )
 from models.keys.tables import ApiKey
-from models.keys.tokens import new_token, secret_hmac
+from models.keys.tokens import hmac_digest, new_token, secret_hmac
 from models.kinds.registry import KINDS
 from models.ledger.drafts import Item, make_draft, redactable
 from models.ledger.workspace import Workspace
@@ -91,9 +91,11 @@ def prepare_key(
     # Records carry milliseconds; the row must not say another time than its record.
     expires_at = None if expires_at is None else parse_instant(format_instant(expires_at))
     token = new_token()
+    secret = secret_hmac(ring.pepper, namespace, token.key_id, token.secret)
     body: dict[str, JsonValue] = {
         "key_id": token.key_id,
         "namespace": namespace,
+        "token": hmac_digest(secret),
         "roles": [*rights.roles],
         "groups": [*rights.groups],
         "level": rights.level,
@@ -112,7 +114,7 @@ def prepare_key(
             "level": rights.level.value,
             "owner": pseudonym,
             "who": who,
-            "secret_hmac": secret_hmac(ring.pepper, token.secret),
+            "secret_hmac": secret,
             "created_at": now,
             "expires_at": expires_at,
         }

@@ -23,10 +23,11 @@ class Redactable(Value):
 
 class KeyCreated(Value):
     """A new key. `owner` is the person's pseudonym in this namespace, `who` stands for the name or
-    address."""
+    address, `token` for the secret (models/keys/tokens.py, `hmac_digest`)."""
 
     key_id: KeyId
     namespace: Identifier
+    token: Digest
     roles: Annotated[list[Annotated[Role, LAX]], Field(min_length=1)]
     groups: Groups = []
     level: Annotated[EvidenceLevel, LAX]

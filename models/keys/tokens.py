@@ -21,7 +21,8 @@ from typing import Final
 TOKEN_LENGTH: Final = 89
 _TOKEN: Final = re.compile(r"sw_([a-z2-7]{12})_([0-9a-f]{64})_([0-9a-f]{8})", re.ASCII)
 # The pepper has two uses; the prefix keeps an HMAC made for one from ever meaning anything for the other.
-_HMAC_PREFIX: Final = b"shipworthy.token/1\0"
+_HMAC_PREFIX: Final = b"shipworthy.token/2\0"
+_DIGEST_PREFIX: Final = b"shipworthy.token-hmac/1\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,20 @@ def parse_token(text: str) -> ParsedToken | None:
     return ParsedToken(key_id, bytes.fromhex(secret))
 
 
-def secret_hmac(pepper: bytes, secret: bytes) -> bytes:
+def secret_hmac(pepper: bytes, namespace: str, key_id: str, secret: bytes) -> bytes:
     """32 bytes of HMAC-SHA256. A slow hash would add nothing: the secret is 256 random bits, not a
-    password."""
-    return hmac.new(pepper, _HMAC_PREFIX + secret, sha256).digest()
+    password.
+
+    Key id and namespace are part of it: copied to the row of another key, it opens nothing there.
+    """
+    message = b"\0".join((_HMAC_PREFIX + key_id.encode(), namespace.encode(), secret))
+    return hmac.new(pepper, message, sha256).digest()
+
+
+def hmac_digest(stored: bytes) -> str:
+    """What a key's record says of its HMAC, so that the log tells when the row got another. It gives nothing away:
+    without the pepper nobody can make the HMAC of a secret, and with it nobody needs to guess 256 bits."""
+    return "sha256:" + sha256(_DIGEST_PREFIX + stored).hexdigest()
 
 
 def _checksum(text: str) -> str:

@@ -14,6 +14,7 @@ from models.actor import EvidenceLevel
 from models.bulk import sql_table
 from models.keys.records import KeyCreated, KeyEnded
 from models.keys.tables import ApiKey
+from models.keys.tokens import hmac_digest
 from models.ledger.entries import Entry
 from models.ledger.findings import Findings
 from shipworthy.formats.jcs import canonicalize
@@ -24,6 +25,7 @@ class KnownKey:
     """What a key.created record gave."""
 
     namespace: str
+    token: str
     roles: str
     groups: str
     level: str
@@ -47,6 +49,7 @@ class KeyCheck:
             created = entry.fact
             self.keys[created.key_id] = KnownKey(
                 namespace=created.namespace,
+                token=created.token,
                 roles=",".join(sorted(created.roles)),
                 groups=canonicalize([*created.groups]).decode(),
                 level=created.level.value,
@@ -77,9 +80,14 @@ class KeyCheck:
     def finish(self, connection: Connection) -> None:
         columns = sql_table(ApiKey).columns
         names = ("namespace", "roles", "groups", "level", "owner", "who", "expires_at")
-        query = select(columns["key_id"], columns["revoked_at"], *(columns[name] for name in names))
+        query = select(
+            columns["key_id"],
+            columns["revoked_at"],
+            columns["secret_hmac"],
+            *(columns[name] for name in names),
+        )
         left = set(self.keys)
-        for key_id, revoked_at, *values in connection.execute(query):
+        for key_id, revoked_at, secret, *values in connection.execute(query):
             self.findings.checked["keys"] += 1
             known = self.keys.get(key_id)
             if known is None:
@@ -94,6 +102,8 @@ class KeyCheck:
                         f"key {key_id} differs in {name}: its record says {getattr(known, name)}, "
                         f"the table {value}"
                     )
+            if hmac_digest(bytes(secret)) != known.token:
+                self.findings.add(f"key {key_id} opens to another token than the one it was made with")
             if (revoked_at is not None) != (key_id in self.revoked):
                 said = "says it was revoked" if key_id in self.revoked else "does not say that it was revoked"
                 self.findings.add(f"key {key_id}: the log {said}, the table the contrary")

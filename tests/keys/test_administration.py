@@ -49,7 +49,7 @@ def test_created_key_has_a_row_that_knows_its_token(
     with database.read() as session:
         row = find_key(session, made.key_id)
         assert row is not None
-        assert row.secret_hmac == secret_hmac(ring.pepper, parsed.secret)
+        assert row.secret_hmac == secret_hmac(ring.pepper, "team-a", made.key_id, parsed.secret)
         assert (row.namespace, row.roles, row.groups) == ("team-a", "approver,author", '["model-risk"]')
         assert row.owner == owner_pseudonym(ring.pepper, "team-a", "ada@example.org")
         assert row.expires_at == made.expires_at
@@ -70,7 +70,8 @@ def test_record_is_in_the_keys_namespace_and_holds_neither_secret_nor_address(
     assert record["body"]["roles"] == ["approver"]
     parsed = parse_token(made.token)
     assert parsed is not None
-    for secret in (parsed.secret.hex(), secret_hmac(ring.pepper, parsed.secret).hex(), "example.org"):
+    stored = secret_hmac(ring.pepper, "team-a", made.key_id, parsed.secret)
+    for secret in (parsed.secret.hex(), stored.hex(), "example.org"):
         assert secret.encode() not in payload
 
 

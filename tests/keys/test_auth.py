@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import text
 from starlette.requests import Request
 
 from api.auth import Authenticator, require_role
@@ -16,7 +17,7 @@ from models.errors import RoleMissing, StartRefused, TokenInvalid, TokenMissing
 from models.keys.administration import CreatedKey, create_key, prepare_key, revoke_key
 from models.keys.key_files import KeyRing
 from models.keys.store import owner_pseudonym
-from models.keys.tokens import format_token, new_token
+from models.keys.tokens import format_token, new_token, parse_token
 from models.ledger.writer import Ledger
 
 
@@ -138,6 +139,32 @@ def test_token_made_under_another_pepper_is_invalid(database: Database, key: Cre
     with pytest.raises(TokenInvalid):
         ask(other, f"Bearer {key.token}")
     other.close()
+
+
+def test_secret_of_one_key_opens_no_other_whose_row_was_given_it(
+    authenticator: Authenticator, database: Database, key: CreatedKey, ledger: Ledger, ring: KeyRing
+) -> None:
+    """Whoever has the service's database role may change the table; the secret alone must not make another key."""
+    other = create_key(ledger, ring, namespace="team-a", roles=["approver"], owner="lin@example.org")
+    parsed = parse_token(key.token)
+    assert parsed is not None
+    with database.connection() as connection:
+        copied = text(
+            "UPDATE api_key SET secret_hmac = (SELECT secret_hmac FROM api_key AS mine WHERE mine.key_id = :mine) "
+            "WHERE key_id = :other"
+        )
+        assert connection.execute(copied, {"mine": key.key_id, "other": other.key_id}).rowcount == 1
+    with pytest.raises(TokenInvalid):
+        ask(authenticator, f"Bearer {format_token(other.key_id, parsed.secret)}")
+
+
+def test_key_that_was_moved_to_another_namespace_opens_nothing(
+    authenticator: Authenticator, database: Database, key: CreatedKey
+) -> None:
+    with database.connection() as connection:
+        connection.execute(text("UPDATE api_key SET namespace = 'team-b'"))
+    with pytest.raises(TokenInvalid):
+        ask(authenticator, f"Bearer {key.token}")
 
 
 def test_key_ends_at_its_expiry_even_while_cached(

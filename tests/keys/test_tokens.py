@@ -67,6 +67,6 @@ def test_representation_shows_no_secret() -> None:
 
 
 def test_secret_hmac_is_a_known_value() -> None:
-    """Stored HMACs must match after upgrades: OpenSSL made this of the prefix and 32 × 02, key 32 × 01."""
-    expected = "263ddbae251de614c8b93f813e66955adf1353ddd11f71c1429d45b7ae80dedf"
-    assert secret_hmac(b"\1" * 32, b"\2" * 32).hex() == expected
+    """Stored HMACs must match after upgrades: OpenSSL made this of the prefix, names and 32 × 02, key 32 × 01."""
+    expected = "41790f2d82a856120b9d002b83ff31ec7947ca39fd506bbe187c3ec3c126055c"
+    assert secret_hmac(b"\1" * 32, "team-a", "abcdefghijkl", b"\2" * 32).hex() == expected

@@ -112,6 +112,11 @@ PLANTED: tuple[dict[str, tuple[str, ...]], ...] = (
             "UPDATE tree_head SET committed_at = '2020-01-01 00:00:00.000000' WHERE id = 3",
             r"head 3 was committed before head 2",
         ),
+        "secret of a key": (
+            "UPDATE api_key SET secret_hmac = (SELECT secret_hmac FROM api_key WHERE roles = 'worker' LIMIT 1) "
+            "WHERE roles = 'approver'",
+            r"key \w+ opens to another token than the one it was made with",
+        ),
         "removed last heads": (
             "DELETE FROM tree_head WHERE id > 5",
             r"no head covers the \d+ records from \d+ on",
