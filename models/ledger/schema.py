@@ -83,6 +83,7 @@ def upgrade(database: Database, service_role: str | None = None) -> None:
 
 def _upgrade(database: Database, service_role: str | None) -> None:
     with database.connection() as connection:
+        require_utf8(connection)
         if database.dialect == "postgresql":
             # Two processes that start at once must not both create the tables.
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
@@ -103,8 +104,21 @@ def _migrate(connection: Connection) -> None:
     command.upgrade(config, "head")
 
 
+def require_utf8(connection: Connection) -> None:
+    """Refuses a database that can't hold every text: others garble some or refuse them."""
+    if connection.dialect.name != "postgresql":
+        return
+    encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
+    if encoding != "UTF8":
+        raise StartRefused(
+            f"the database keeps text as {encoding}, this service needs UTF8; make another one with: CREATE DATABASE … "
+            "ENCODING 'UTF8' TEMPLATE template0"
+        )
+
+
 def require_current(connection: Connection) -> None:
-    """Refuses a database whose schema is not this program's."""
+    """Refuses a database whose encoding or schema is not this program's."""
+    require_utf8(connection)
     found, wanted = current_revision(connection), latest_revision()
     if found == wanted:
         return
