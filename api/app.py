@@ -4,6 +4,7 @@ import asyncio
 from importlib.metadata import version
 from typing import Final
 
+import structlog
 from fastapi import APIRouter, FastAPI
 
 from api import errors
@@ -66,6 +67,7 @@ from api.telemetry import CONFIGURATION, QuerySilence
 from api.watching import Watch
 from api.web.sign_in_tries import SignInTries
 
+_log: structlog.typing.FilteringBoundLogger = structlog.get_logger("api.app")
 PREPARED: Final = 24
 """Recording calls that are being prepared or committed at once; others wait with the bytes they were sent."""
 DESCRIPTION = (
@@ -136,7 +138,9 @@ _ROUTERS: Final[tuple[APIRouter, ...]] = (
 
 
 def create_app(services: Services) -> FastAPI:
-    """The application over opened services; whoever opened them closes them."""
+    """The application over opened services; whoever opened them closes them. Says in the log what concerns a start."""
+    for concern in services.ledger.concerns:
+        _log.error(concern.event, detail=concern.detail)
     app = Application(
         title="Shipworthy",
         version=version("shipworthy-server"),

@@ -56,6 +56,7 @@ def _has_database(settings: Settings) -> bool:
 def rendered(report: Report) -> str:
     """The report as lines for a person."""
     lines = [f"{count:>14,}  {what}" for what, count in report.checked.items()]
+    lines += [f"Not proved: {note}" for note in report.notes]
     if report.clean:
         return "\n".join(("Checked", *lines, "All is well."))
     shown = len(report.problems)

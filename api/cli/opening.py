@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 from sqlalchemy.exc import DatabaseError
 
+from api.cli.progress import tell
 from api.cli.troubles import database_trouble, file_trouble, is_damaged
 from api.services import Services, opened_services
 from api.settings import DEFAULT_DATA, Settings, read_settings
@@ -34,6 +35,8 @@ def opened_ledger(data: Path) -> Iterator[Services]:
     Ends the command with exit code 1 and a sentence when something is refused.
     """
     with told_plainly(data), opened_services(read_settings(data)) as services:
+        for concern in services.ledger.concerns:
+            tell(concern.detail)
         yield services
 
 

@@ -20,6 +20,7 @@ from models.ledger.findings import Findings, Report
 from models.ledger.guards import check_guards
 from models.ledger.head import HeadFile, public_key_bytes
 from models.ledger.key_check import KeyCheck
+from models.ledger.opening import no_head_outside
 from models.ledger.reading import StoredRecord, read_records
 from models.ledger.rebuild import replay
 from models.ledger.schema import require_current
@@ -57,6 +58,8 @@ def fsck(
                 )
 
         check_log(connection, key, outside, findings, project, progress)
+        if head_file is not None and not head_file.path.exists() and findings.checked["records"]:
+            findings.note(no_head_outside(head_file, findings.checked["records"]))
         for sentence in differences(connection, scratch):
             findings.checked["projected rows"] += 1
             if sentence is not None:

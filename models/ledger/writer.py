@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
@@ -33,11 +34,26 @@ log = structlog.get_logger("shipworthy.ledger")
 Settle = Callable[[Outcome], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """What a start did not refuse, and who runs the service has to know: the name of a log line, and a sentence."""
+
+    event: str
+    detail: str
+
+
 class Ledger:
     """Appends items to the log of one database. Any number of processes may hold one each."""
 
-    def __init__(self, database: Database, key: Ed25519PrivateKey, head_file: HeadFile | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        key: Ed25519PrivateKey,
+        head_file: HeadFile | None = None,
+        concerns: Sequence[Concern] = (),
+    ) -> None:
         self.database = database
+        self.concerns = tuple(concerns)
         self._writing = database.apart()
         self.key = key
         self._head_file = head_file
