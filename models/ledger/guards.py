@@ -11,6 +11,7 @@ from sqlalchemy import Connection, event, text
 from sqlalchemy.orm import ORMExecuteState, Session, UOWTransaction
 
 import migrations
+from models.columns import metadata
 from models.errors import StartRefused
 from models.ledger.schema import LEDGER_TABLES
 from models.ledger.tables import Record, TreeHead, TreeNode
@@ -50,7 +51,11 @@ def check_guards(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         differences = _sqlite_differences(connection)
     else:
-        differences = [*_postgresql_differences(connection), *_grant_differences(connection)]
+        # What follows asks about these tables by name, which has to mean them.
+        differences = _table_differences(connection) or [
+            *_postgresql_differences(connection),
+            *_grant_differences(connection),
+        ]
     if differences:
         raise StartRefused(
             "the database's append-only guards are not what they must be: "
@@ -61,22 +66,27 @@ def check_guards(connection: Connection) -> None:
 
 
 def _sqlite_differences(connection: Connection) -> list[str]:
-    """Tables (with their CHECKs) and triggers must read as the migrations wrote them."""
+    """The ledger's tables (with their CHECKs) and all triggers must read as the migrations wrote them, and every other
+    table be one: with a trigger on a projection, or a view in its place, what is acknowledged need never be seen."""
     wanted = {}
     for script in sorted(Path(migrations.__file__).parent.glob("sql/*_sqlite.sql")):
         for statement in script.read_text(encoding="utf-8").split("\n--\n"):
             words = statement.split()
             if words[1] in ("TABLE", "TRIGGER"):
                 wanted[words[2]] = _plain(statement)
+    # A trigger keeps the table's name as it was typed, in capitals or not.
+    rows = connection.execute(
+        text("SELECT type, name, sql, lower(tbl_name) FROM sqlite_master WHERE type IN ('table', 'trigger')")
+    ).all()
+    tables = {name for kind, name, _, _ in rows if kind == "table"}
     found = {
         name: _plain(sql)
-        for name, sql, table in connection.execute(
-            text("SELECT name, sql, tbl_name FROM sqlite_master WHERE type IN ('table', 'trigger')")
-        )
-        if table in LEDGER_TABLES
+        for kind, name, sql, table in rows
+        if table in LEDGER_TABLES or (kind == "trigger" and table in metadata.tables)
     }
     guards = {name: sql for name, sql in wanted.items() if name.startswith(LEDGER_TABLES)}
     return [
+        *(f"{name} is missing or no table" for name in metadata.tables if name not in {*tables, *guards}),
         *(f"{name} is missing" for name in guards if name not in found),
         *(f"{name} differs" for name, sql in guards.items() if found.get(name, sql) != sql),
         *(f"{name} is not ours" for name in found if name not in guards),
@@ -91,7 +101,8 @@ _TRIGGERS: Final = (("change", "DELETE OR UPDATE", "ROW"), ("truncate", "TRUNCAT
 
 
 def _postgresql_differences(connection: Connection) -> list[str]:
-    """Triggers word for word (a WHEN clause would switch one off), enabled always; the function; no rules."""
+    """Triggers word for word (a WHEN clause would switch one off), enabled always; the function; on no table a trigger
+    or a rule that is not ours: one on a projection would let records be acknowledged and not be seen."""
     wanted = {}
     for table in LEDGER_TABLES:
         for name, when, each in _TRIGGERS:
@@ -104,7 +115,7 @@ def _postgresql_differences(connection: Connection) -> list[str]:
             "SELECT t.tgname, t.tgenabled::text, pg_get_triggerdef(t.oid, true) FROM pg_trigger t "
             "WHERE NOT t.tgisinternal AND t.tgrelid = ANY(CAST(:tables AS regclass[]))"
         ),
-        {"tables": list(LEDGER_TABLES)},
+        {"tables": list(metadata.tables)},
     )
     found = {name: (enabled, definition) for name, enabled, definition in triggers}
     differences = [f"{name} is not ours" for name in found if name not in wanted]
@@ -125,10 +136,25 @@ def _postgresql_differences(connection: Connection) -> list[str]:
         differences.append("function shipworthy_append_only differs")
     rules = connection.execute(
         text("SELECT rulename FROM pg_rewrite WHERE ev_class = ANY(CAST(:tables AS regclass[]))"),
-        {"tables": list(LEDGER_TABLES)},
+        {"tables": list(metadata.tables)},
     ).scalars()
     differences += [f"rule {name} is not ours" for name in rules]
     return differences + _constraint_differences(connection)
+
+
+_KINDS: Final = text(
+    "SELECT t.name, c.relkind::text FROM unnest(CAST(:tables AS text[])) AS t (name) "
+    "LEFT JOIN pg_class AS c ON c.oid = to_regclass(t.name) "
+    "WHERE c.oid IS NULL OR c.relkind <> 'r' OR c.relrowsecurity ORDER BY t.name"
+)
+
+
+def _table_differences(connection: Connection) -> list[str]:
+    """Every table must be one, with no policy that hides rows."""
+    return [
+        f"{name} has row security" if kind == "r" else f"{name} is missing or no table"
+        for name, kind in connection.execute(_KINDS, {"tables": list(metadata.tables)})
+    ]
 
 
 _CONSTRAINTS: Final = {

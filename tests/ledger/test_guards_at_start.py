@@ -38,6 +38,14 @@ from tests.support.postgres import SERVICE_ROLE
             "ALTER TABLE copy RENAME TO tree_node",
             "tree_node_no_update is missing; tree_node_no_delete is missing",
         ),
+        ("CREATE TRIGGER zz BEFORE INSERT ON run BEGIN SELECT RAISE(IGNORE);END", "zz is not ours"),
+        ("CREATE TRIGGER zz BEFORE INSERT ON RECORD BEGIN SELECT RAISE(IGNORE);END", "zz is not ours"),
+        ("CREATE TRIGGER zz AFTER UPDATE ON api_key BEGIN DELETE FROM run;END", "zz is not ours"),
+        (
+            "ALTER TABLE run RENAME TO aside; CREATE VIEW run AS SELECT * FROM aside",
+            "run is missing or no table",
+        ),
+        ("DROP TABLE waiver", "waiver is missing or no table"),
     ],
 )
 def test_service_does_not_start_on_sqlite_without_its_guards(
@@ -93,6 +101,18 @@ def test_service_does_not_start_on_sqlite_without_its_guards(
             "ADD CONSTRAINT ck_record_position CHECK (position >= 0) NOT VALID",
             "constraint ck_record_position differs",
         ),
+        (
+            "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; "
+            "CREATE TRIGGER zz BEFORE INSERT ON run FOR EACH ROW EXECUTE FUNCTION swallow()",
+            "zz is not ours",
+        ),
+        ("CREATE RULE swallow AS ON INSERT TO gate_decision DO INSTEAD NOTHING", "rule swallow is not ours"),
+        (
+            "ALTER TABLE run RENAME TO aside; CREATE VIEW run AS SELECT * FROM aside",
+            "run is missing or no table",
+        ),
+        ("ALTER TABLE tree_head RENAME TO aside", "tree_head is missing or no table"),
+        ("ALTER TABLE revocation ENABLE ROW LEVEL SECURITY", "revocation has row security"),
         ("CREATE RULE swallow AS ON INSERT TO tree_node DO INSTEAD NOTHING", "rule swallow is not ours"),
         (f"GRANT UPDATE ON record TO {SERVICE_ROLE}", "this service's role may UPDATE record"),
         (f"GRANT UPDATE (level) ON record TO {SERVICE_ROLE}", "this service's role may UPDATE record"),
