@@ -95,9 +95,13 @@ class Conflict(ShipworthyError):
 
 
 class IdempotencyKeyReused(Conflict):
-    """The idempotency key was used before with other content."""
+    """The idempotency key was used before with other content: that of `record`, a digest, where it is known."""
 
     code = "idempotency_key_reused"
+
+    def __init__(self, detail: str, *, record: str | None = None) -> None:
+        super().__init__(detail)
+        self.record = record
 
 
 class RunConflict(Conflict):

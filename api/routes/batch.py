@@ -14,7 +14,14 @@ from api.recording import Recorder, idempotency_key, parse_json, read_fact
 from api.routes.recording import answer_of
 from api.services import services_of
 from models.actor import Actor, Role
-from models.errors import BodyTooLarge, FieldProblem, InvalidInput, RoleMissing, ShipworthyError
+from models.errors import (
+    BodyTooLarge,
+    FieldProblem,
+    IdempotencyKeyReused,
+    InvalidInput,
+    RoleMissing,
+    ShipworthyError,
+)
 from models.fields import Value
 from models.kinds.registry import KINDS
 from models.ledger.drafts import Item
@@ -149,6 +156,9 @@ def _refusal(number: int, error: ShipworthyError) -> dict[str, Any]:
         "code": error.code,
         "detail": error.detail,
     }
+    if isinstance(error, IdempotencyKeyReused) and error.record is not None:
+        # Who sends a journal from a copy of it goes on where that record ends.
+        answer["record"] = error.record
     if error.problems:
         answer["errors"] = [{"field": each.field, "message": each.message} for each in error.problems]
     return answer

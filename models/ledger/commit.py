@@ -106,7 +106,7 @@ def _accept(
         known = workspace.known.get((given.namespace, given.key))
         if known is not None:
             if known.content != given.content:
-                raise _conflict(given)
+                raise _conflict(given, known.digest)
             stored.append(Stored(given.kind.name, known.digest, known.position, False))
             continue
         draft = given if given.complete is None else given.complete(workspace, now)
@@ -139,10 +139,11 @@ def _accept(
     return tuple(stored)
 
 
-def _conflict(draft: Draft) -> ShipworthyError:
+def _conflict(draft: Draft, known: str) -> ShipworthyError:
     if draft.explicit_key:
         return IdempotencyKeyReused(
-            "this idempotency key was used before with other content; send the same content, or a new key"
+            "this idempotency key was used before with other content; send the same content, or a new key",
+            record=known,
         )
     return changed_content(draft.kind.name, draft.fact)
 

@@ -173,6 +173,7 @@ def test_idempotency_key_of_a_line_counts_as_the_header_does(recorder: httpx.Cli
     items = send(recorder, first, first, line("run.registered", make_start(), key="once"))
     assert statuses(items) == [201, 200, 409]
     assert items[2]["code"] == "idempotency_key_reused"
+    assert items[2]["record"] == items[0]["record"]
     assert post(recorder, "/v1/runs", run, "once").status_code == 200
 
 
