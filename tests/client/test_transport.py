@@ -1,13 +1,16 @@
 """Requests as the service sees them, and every way in which an answer can be wrong."""
 
 import gzip
+import os
 import socket
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
 from shipworthy.errors import NotDelivered, Trouble, UsageError
+from shipworthy.formats.digests import sha256_digest
 from shipworthy.settings import read_settings
 from shipworthy.transport import Transport
 from tests.support.weather import Listener, answer, answering, closed_port, read_message
@@ -60,15 +63,21 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_seconds_or_a_date(form: str) -> None:
-    date = format_datetime(datetime.now(UTC) + timedelta(seconds=3000), usegmt=True)
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     header = "7" if form == "seconds" else date
     found = trouble_of(answer("503 Service Unavailable", '{"detail": "full"}', f"Retry-After: {header}"))
     assert found.trouble is Trouble.BUSY
     assert found.retry_after is not None
-    assert found.retry_after == 7 if header == "7" else 2900 < found.retry_after <= 3000
+    assert found.retry_after == 7 if header == "7" else 20 < found.retry_after <= 30
 
 
-@pytest.mark.parametrize("header", ["soon", "-1", "1e9", "Mon, 99 Foo 2026"])
+@pytest.mark.parametrize("header", ["86400", "Fri, 01 Jan 2999 00:00:00 GMT"])
+def test_retry_after_of_a_day_is_a_minute(header: str) -> None:
+    found = trouble_of(answer("503 Service Unavailable", "{}", f"Retry-After: {header}"))
+    assert found.retry_after == 60
+
+
+@pytest.mark.parametrize("header", ["soon", "-1", "1e9", "Mon, 99 Foo 2026", "\u00b2"])
 def test_retry_after_that_says_nothing_is_ignored(header: str) -> None:
     assert trouble_of(answer("503 Service Unavailable", "{}", f"Retry-After: {header}")).retry_after is None
 
@@ -86,6 +95,7 @@ def test_retry_after_that_says_nothing_is_ignored(header: str) -> None:
         (answer("404 Not Found"), Trouble.STRANGE),
         (answer("403 Forbidden"), Trouble.KEY),
         (answer("502 Bad Gateway"), Trouble.FAULT),
+        (answer("200 OK", "[" * 100_000), Trouble.STRANGE),
     ],
 )
 def test_wrong_answers_are_told_apart(reply: bytes, trouble: Trouble) -> None:
@@ -138,3 +148,58 @@ def test_settings_come_from_arguments_before_the_environment() -> None:
     assert read_settings("http://b", "u", "other", environ=environ).url == "http://b"
     assert read_settings(environ={}).url is None
     assert "t" not in repr(settings).replace("strict", "").replace("http", "").split("token")
+
+
+def test_answer_that_never_ends_is_given_up() -> None:
+    def handle(connection: socket.socket) -> None:
+        read_message(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(1000):
+            connection.sendall(b"{")
+            time.sleep(0.05)
+
+    listener = Listener(handle)
+    try:
+        began = time.monotonic()
+        with pytest.raises(NotDelivered) as caught:
+            Transport(f"http://127.0.0.1:{listener.port}", None, read_seconds=0.2).get("/v1/runs")
+    finally:
+        listener.close()
+    assert caught.value.trouble is Trouble.SILENT
+    assert 1 <= time.monotonic() - began < 3
+
+
+def test_upload_takes_as_long_as_it_moves() -> None:
+    """Eight times as long as the service may be silent."""
+    content = os.urandom(400_000)
+
+    def handle(connection: socket.socket) -> None:
+        received = 0
+        while received < len(content):
+            received += len(connection.recv(20_000))
+            time.sleep(0.08)
+        connection.sendall(answer("201 Created"))
+
+    listener = Listener(handle)
+    try:
+        transport = Transport(f"http://127.0.0.1:{listener.port}", None, read_seconds=0.2)
+        transport.put_blob(sha256_digest(content), content)
+        transport.close()
+    finally:
+        listener.close()
+
+
+def test_plain_port_is_not_told_as_a_certificate() -> None:
+    def handle(connection: socket.socket) -> None:
+        connection.recv(1000)
+        connection.sendall(answer("400 Bad Request"))
+
+    listener = Listener(handle)
+    try:
+        with pytest.raises(NotDelivered) as caught:
+            Transport(f"https://127.0.0.1:{listener.port}", None).get("/healthz")
+    finally:
+        listener.close()
+    assert str(caught.value) == (
+        f"the service makes no TLS connection: port {listener.port} of 127.0.0.1 speaks none; is its address http://?"
+    )

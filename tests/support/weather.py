@@ -123,7 +123,7 @@ def untrusted_tls() -> Iterator[int]:
 
 def answer(status: str, body: str = "{}", *headers: str) -> bytes:
     lines = [f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(body)}", *headers]
-    return "\r\n".join([*lines, "Connection: close", "", body]).encode()
+    return "\r\n".join([*lines, "Connection: close", "", body]).encode("latin-1")
 
 
 class CuttingProxy:

@@ -5,6 +5,7 @@ ShipworthyError
 ├── UsageError       an argument that can't be recorded; the sentence says how to write it
 ├── JournalError     the journal can't be written, or a folder is no journal
 └── NotDelivered     the service did not take what was sent; nothing is lost, it can be sent again
+    └── TooLarge     a request that it will not take in one piece
 """
 
 from enum import Enum
@@ -28,6 +29,7 @@ class Trouble(Enum):
     UNREACHABLE = "can't be reached"
     NAME = "has a name that can't be resolved"
     TLS = "has a certificate that is not trusted"
+    HANDSHAKE = "makes no TLS connection"
     SILENT = "does not answer in time"
     BUSY = "is busy"
     KEY = "does not accept the key"
@@ -43,3 +45,7 @@ class NotDelivered(ShipworthyError):
         self.trouble = trouble
         self.detail = detail
         self.retry_after = retry_after
+
+
+class TooLarge(NotDelivered):
+    """The service, or a proxy before it, takes no request of this size; smaller parts may pass."""

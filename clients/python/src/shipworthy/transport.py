@@ -6,17 +6,20 @@ import time
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from shipworthy.errors import NotDelivered, Trouble
+from shipworthy.errors import NotDelivered, TooLarge, Trouble
 from shipworthy.values import Json, first_line
 
 if TYPE_CHECKING:
-    import socket
+    import ssl
     from http.client import HTTPConnection, HTTPResponse
+
+    from shipworthy.pacing import PacedSocket
 
 CONNECT_SECONDS: Final = 2.0
 READ_SECONDS: Final = 5.0
 MAX_ANSWER_BYTES: Final = 32 * 2**20
-MAX_RETRY_AFTER: Final = 3600.0
+MAX_RETRY_AFTER: Final = 60.0
+"""Seconds, the longest that a service's return may go unseen; a proxy's page of errors may ask for a day."""
 COMPRESS_FROM: Final = 1024
 """Bodies of fewer bytes are sent plain."""
 
@@ -33,6 +36,7 @@ class Transport:
         self._token = token
         self._read_seconds = read_seconds
         self._connection: HTTPConnection | None = None
+        self._socket: PacedSocket | None = None
 
     def post(self, path: str, body: bytes, content_type: str = "application/json") -> Json:
         """The JSON of the answer. Raises NotDelivered for everything but 200 and 201."""
@@ -61,7 +65,7 @@ class Transport:
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._socket = None
 
     def _exchange(
         self, method: str, path: str, body: bytes, headers: dict[str, str]
@@ -97,8 +101,10 @@ class Transport:
             raise
         except socket.gaierror as error:
             trouble, why = Trouble.NAME, f"{self._host}: {error.strerror}"
+        except ssl.SSLCertVerificationError as error:
+            trouble, why = Trouble.TLS, error.verify_message or error.reason or str(error)
         except ssl.SSLError as error:
-            trouble, why = Trouble.TLS, error.reason or str(error)
+            trouble, why = Trouble.HANDSHAKE, self._no_handshake(error)
         except TimeoutError:
             trouble, why = Trouble.SILENT, f"{self._host} took more than {self._read_seconds:.0f} s"
         except OSError as error:
@@ -109,18 +115,36 @@ class Transport:
         raise NotDelivered(trouble, why)
 
     def _send(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> "HTTPResponse":
+        import http.client
+
         connection = self._connection or self._connect()
-        self._connection = connection
-        if body:
+        paced = self._socket
+        if body and paced is not None:
             # http.client sends head and body one by one: on a busy machine the service would be woken for each.
-            _cork(connection.sock, True)
-        connection.request(method, self._prefix + path, body, headers)
-        if body:
-            _cork(connection.sock, False)
+            paced.cork(True)
+        try:
+            connection.request(method, self._prefix + path, body, headers)
+            if body and paced is not None:
+                paced.cork(False)
+        except ConnectionError as broken:
+            # Who takes no more of a body that is too large for it may have answered first.
+            try:
+                response = connection.getresponse()
+            except (OSError, http.client.HTTPException):
+                raise broken from None
+            response.will_close = True
+            return response
         return connection.getresponse()
+
+    def _no_handshake(self, error: "ssl.SSLError") -> str:
+        if error.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"):
+            return f"port {self._port or 443} of {self._host} speaks none; is its address http://?"
+        return error.reason or str(error)
 
     def _connect(self) -> "HTTPConnection":
         from http.client import HTTPConnection, HTTPSConnection
+
+        from shipworthy.pacing import PacedSocket
 
         connection: HTTPConnection
         if self._secure:
@@ -131,16 +155,9 @@ class Transport:
         else:
             connection = HTTPConnection(self._host, self._port, timeout=CONNECT_SECONDS)
         connection.connect()
-        connection.sock.settimeout(self._read_seconds)
+        self._connection = connection
+        connection.sock = self._socket = PacedSocket(connection.sock, self._read_seconds)
         return connection
-
-
-def _cork(connection: "socket.socket", is_held: bool) -> None:
-    """Whether what is written waits for more; on Linux, elsewhere it never does."""
-    import socket
-
-    if hasattr(socket, "TCP_CORK"):
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, is_held)
 
 
 def _answer(response: "HTTPResponse", data: bytes) -> Json:
@@ -149,7 +166,7 @@ def _answer(response: "HTTPResponse", data: bytes) -> Json:
     if "json" in (response.getheader("Content-Type") or ""):
         try:
             found = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise NotDelivered(Trouble.STRANGE, f"its answer {status} is cut or no JSON") from None
     if status in (200, 201) and found is not None:
         return found
@@ -159,6 +176,8 @@ def _answer(response: "HTTPResponse", data: bytes) -> Json:
         raise NotDelivered(Trouble.BUSY, detail, _seconds(response.getheader("Retry-After")))
     if status in (401, 403, 407):
         raise NotDelivered(Trouble.KEY, detail)
+    if status == 413:
+        raise TooLarge(Trouble.STRANGE, detail)
     if status >= 500:
         raise NotDelivered(Trouble.FAULT, detail, _seconds(response.getheader("Retry-After")))
     if 300 <= status < 400:
@@ -172,7 +191,7 @@ def _seconds(retry_after: str | None) -> float | None:
     """Seconds of a Retry-After header, which holds a number or an HTTP date (RFC 9110 section 10.2.3)."""
     if retry_after is None:
         return None
-    if retry_after.strip().isdigit():
+    if retry_after.isascii() and retry_after.strip().isdigit():
         return min(float(retry_after), MAX_RETRY_AFTER)
     from email.utils import parsedate_to_datetime
 

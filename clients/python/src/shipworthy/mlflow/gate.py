@@ -21,7 +21,15 @@ FRESH_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 2.0
 """After a list that could not be had, the last one counts for so long without asking."""
 _PASSING: Final = frozenset(
-    {Trouble.UNREACHABLE, Trouble.NAME, Trouble.TLS, Trouble.SILENT, Trouble.BUSY, Trouble.FAULT}
+    {
+        Trouble.UNREACHABLE,
+        Trouble.NAME,
+        Trouble.TLS,
+        Trouble.HANDSHAKE,
+        Trouble.SILENT,
+        Trouble.BUSY,
+        Trouble.FAULT,
+    }
 )
 
 _BOUND: Final = ("registry", "model", "version", "target", "artifact", "incumbent")
