@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 from shipworthy.journal import MEMORY_BYTES, Journal
+from shipworthy.state import read_state
 from shipworthy.sync import sync_folder
 from tests.support.pipelines import run_program, token_of, told, warnings_of
 from tests.support.service import RunningService
@@ -43,6 +44,78 @@ def test_disk_that_takes_nothing_sends_from_memory(tmp_path: Path, sqlite_servic
     found = told(client, done.stdout.strip())
     assert found.steps() == list(range(2000))
     assert found.states() == ["completed"]
+
+
+def test_lines_from_memory_are_sent_in_order_and_few_pieces(
+    tmp_path: Path, sqlite_service: RunningService
+) -> None:
+    source = """
+        import resource, shipworthy, time
+        with shipworthy.run("disk/slow", capture=False) as run:
+            run.log(step=0, loss=1.0)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+            for step in range(1, 3000):
+                run.log(step=step, loss=1.0)
+                time.sleep(0.001)
+        print(run.id)
+    """
+    client = sqlite_service.client("recorder")
+    variables = {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token_of(client)}
+    found = told(client, run_program(source, tmp_path, variables).stdout.strip())
+    assert found.steps() == list(range(3000))
+    assert len([each for each in found.bodies["run.event"] if "blob" in each]) <= 4
+
+
+def test_lines_in_memory_reach_the_disk_that_takes_them_again(
+    tmp_path: Path, sqlite_service: RunningService
+) -> None:
+    """The service is away, the disk full for a while; nothing is written after it has room again."""
+    source = """
+        import resource, shipworthy, time
+        run = shipworthy.run("disk/heals", capture=False)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+        for step in range(100):
+            run.log(step=step, loss=1.0)
+        run.note("full")
+        time.sleep(2)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        time.sleep({wait})
+        print(run.id, run._journal.memory_count(), flush=True)
+        run.finish()
+    """
+    client = sqlite_service.client("recorder")
+    for wait in (0, 2.5):
+        url = f"http://127.0.0.1:{closed_port()}"
+        done = run_program(source.format(wait=wait), tmp_path, {"SHIPWORTHY_URL": url})
+        assert "lost" not in done.stderr
+        run_id, waits = done.stdout.split()
+        sync_folder(tmp_path / ".shipworthy", sqlite_service.url, token_of(client))
+        found = told(client, run_id)
+        assert (found.steps(), found.notes(), found.states()) == (list(range(100)), ["full"], ["completed"])
+        if wait:
+            assert int(waits) == 0
+
+
+def test_full_disk_leaves_the_state_whole(tmp_path: Path) -> None:
+    source = """
+        import pathlib, resource
+        from shipworthy.state import StateFile
+        journal = pathlib.Path("main.jsonl")
+        holder = StateFile(journal)
+        state = holder.acquire()
+        state.sent = 7
+        holder.save(state)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+        state.sent = 9
+        state.pending = {str(number): {"what": "checkpoint"} for number in range(1000)}
+        holder.save(state)
+        holder.release()
+        print(holder.acquire().sent)
+    """
+    done = run_program(source, tmp_path, {})
+    assert (done.stdout.strip(), done.stderr) == ("9", "")
+    assert read_state(tmp_path / "main.state").sent == 7
+    assert {path.name for path in tmp_path.iterdir()} == {"main.state", "main.lock"}
 
 
 def test_neither_disk_nor_service_says_how_much_is_lost(tmp_path: Path) -> None:

@@ -13,7 +13,14 @@ import pytest
 from shipworthy.sync import sync_folder
 from tests.support.pipelines import environment, program, run_program, token_of, told, warnings_of
 from tests.support.service import RunningService
-from tests.support.weather import CuttingProxy, answer, answering, closed_port, hanging, untrusted_tls
+from tests.support.weather import (
+    CuttingProxy,
+    answer,
+    answering,
+    closed_port,
+    hanging,
+    untrusted_tls,
+)
 
 TRAINING = """
     import pathlib, shipworthy
@@ -74,6 +81,13 @@ def no_service() -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
+@contextmanager
+def nesting() -> Iterator[str]:
+    """Answers JSON that no parser goes down into."""
+    with answering(lambda number: answer("200 OK", "[" * 100_000)) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
 WEATHER: dict[str, tuple[Callable[[], AbstractContextManager[str]], str]] = {
     "refused": (refused, "can't be reached"),
     "silent": (silent, "does not answer in time"),
@@ -83,6 +97,7 @@ WEATHER: dict[str, tuple[Callable[[], AbstractContextManager[str]], str]] = {
     "503": (replying("503 Service Unavailable", "Retry-After: 60"), "is busy"),
     "500": (replying("500 Internal Server Error"), "has a fault"),
     "302": (replying("302 Found", "Location: http://127.0.0.1:1/"), "sends to another address"),
+    "nested JSON": (nesting, "is cut or no JSON"),
     "a portal": (no_service, "does not answer as a Shipworthy service does"),
 }
 

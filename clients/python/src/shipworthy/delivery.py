@@ -3,39 +3,16 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
 
-from shipworthy.chunks import Stretch, make_chunk, read_stretch
-from shipworthy.errors import NotDelivered, Trouble
-from shipworthy.formats.digests import sha256_digest
-from shipworthy.formats.times import format_instant
+from shipworthy.batches import Refusal, send_records
+from shipworthy.chunks import MAX_LINE_BYTES, Stretch, count_records, read_stretch
+from shipworthy.errors import TooLarge
+from shipworthy.log_lines import send_log_lines
 from shipworthy.notices import warn_once
-from shipworthy.state import SendState, StateFile
+from shipworthy.state import SendState, StateFile, state_of
 from shipworthy.transport import Transport
-from shipworthy.values import Body, encode
-
-BATCH_LINES: Final = 200
-"""Records in one request: an answer within the read timeout also from a slow service."""
-BATCH_BYTES: Final = 4 * 2**20
-_AGAIN: Final = b':again","body":'
-"""Ends the key of a note about bytes that were recorded before."""
-RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Answers for one line after which the same line may be taken later."""
-
-
-class RunUnknown(NotDelivered):
-    """The run is not registered yet: the journal of the process that registers it comes first."""
-
-
-class Refusal(NamedTuple):
-    """A line that the service will not take, and why; `code` is the service's name for that."""
-
-    line: bytes
-    status: int
-    detail: str
-    code: str
+from shipworthy.values import encode
 
 
 class Outcome:
@@ -48,129 +25,91 @@ class Outcome:
         self.busy = busy
 
 
-def send_journal(path: Path, transport: Transport, is_ready: Callable[[Stretch], bool]) -> Outcome:
-    """Sends what the journal has, stretch by stretch, while `is_ready` says so.
+def send_journal(
+    path: Path,
+    transport: Transport,
+    is_ready: Callable[[Stretch], bool],
+    *,
+    end: int | None = None,
+    outcome: Outcome | None = None,
+) -> Outcome:
+    """Sends what the journal has up to byte `end`, stretch by stretch, while `is_ready` says so; `outcome` is where
+    to count.
 
-    Raises NotDelivered, after which nothing is lost or doubled by calling again; OSError when journal or
-    state can't be read or written.
+    Raises NotDelivered, after which nothing is lost or doubled by calling again; OSError when the journal can't be
+    read, or nothing be written beside it.
     """
-    outcome = Outcome()
+    outcome = outcome or Outcome()
     holder = StateFile(path)
     state = holder.acquire()
     if state is None:
-        return Outcome(left=True, busy=True)
+        outcome.left = outcome.busy = True
+        return outcome
     try:
         with path.open("rb") as file:
-            while (stretch := read_stretch(file, state.sent, state.planned)) is not None:
-                if state.planned is None and not is_ready(stretch):
+            while (stretch := read_stretch(file, state.sent, end)) is not None:
+                if not is_ready(stretch):
                     outcome.left = True
                     break
-                if stretch.logs and state.planned is None:
-                    state.planned = stretch.end
-                    holder.save(state, durable=True)
-                refusals = send_stretch(transport, path, f"chunk-{stretch.start}", state.chunks, stretch)
-                keep_refused(path, refusals)
-                _advance(state, stretch, len(refusals))
+                _advance(path, state, stretch, _send_stretch(transport, path, stretch, state), outcome)
                 holder.save(state)
-                outcome.lines += len(stretch.records) + len(stretch.logs)
-                outcome.refused += len(refusals)
+        # After all records: a large file must not hold them up.
+        while state.blobs:
+            refusals = _send_blob(transport, path, state.blobs[0])
+            _count(path, state, 1, refusals, outcome)
+            del state.blobs[0]
+            holder.save(state)
         outcome.sent = state.sent
         return outcome
     finally:
         holder.release()
 
 
-def send_stretch(
-    transport: Transport, journal: Path, place: str, number: int, stretch: Stretch
-) -> list[Refusal]:
-    """Sends the lines of one stretch; `place` names it within its journal. Raises NotDelivered."""
-    lines = list(stretch.records)
+def send_flight(transport: Transport, path: Path, stretch: Stretch, home: Path) -> int:
+    """Sends lines that are all of the journal `path`, which need not be on any disk; how many were refused: those lie
+    beside `home`. Raises NotDelivered."""
+    refusals = _send_stretch(transport, path, stretch, SendState())
     for digest in stretch.blobs:
-        blob = journal.parent / "blobs" / digest[7:]
-        if blob.is_file():
-            transport.put_blob(digest, blob.read_bytes())
-    if stretch.logs:
-        chunk = make_chunk(stretch.logs)
-        digest = sha256_digest(chunk)
-        transport.put_blob(digest, chunk)
-        lines.append(_note(journal, place, number, digest, stretch.logs[-1]))
-    refusals = []
-    for each in _send_batches(transport, lines):
-        note = _same_bytes_again(each)
-        # Sent after what was refused, so that a resend after a cut finds both as they were.
-        refusals += [each] if note is None else _send_batches(transport, [note])
-    return refusals
+        refusals += _send_blob(transport, path, digest)
+    keep_refused(home, refusals)
+    return len(refusals)
 
 
-def _send_batches(transport: Transport, lines: list[bytes]) -> list[Refusal]:
-    refusals = []
-    while lines:
-        batch, size = 0, 0
-        while batch < min(len(lines), BATCH_LINES) and (
-            batch == 0 or size + len(lines[batch]) <= BATCH_BYTES
-        ):
-            size += len(lines[batch])
-            batch += 1
-        refusals += _send_batch(transport, lines[:batch])
-        del lines[:batch]
-    return refusals
+def count_left(path: Path) -> int:
+    """Records of a journal that the service does not have yet, as `sync` counts them."""
+    state = state_of(path)
+    return len(state.blobs) + count_records(path, state.sent, state.pending)
 
 
-def _send_batch(transport: Transport, lines: list[bytes]) -> list[Refusal]:
-    answer = transport.post("/v1/records:batch", b"\n".join(lines), "application/x-ndjson")
-    items = answer.get("items") if isinstance(answer, dict) else None
-    if not isinstance(items, list) or len(items) != len(lines):
-        raise NotDelivered(Trouble.STRANGE, "its answer to a batch has not one item for each line")
-    refusals = []
-    for line, item in zip(lines, items, strict=True):
-        status = item.get("status") if isinstance(item, dict) else None
-        if not isinstance(item, dict) or not isinstance(status, int):
-            raise NotDelivered(Trouble.STRANGE, "its answer to a batch has an item without status")
-        if item.get("code") == "run_not_found":
-            raise RunUnknown(Trouble.STRANGE, str(item.get("detail")))
-        if status in RETRIED:
-            raise NotDelivered(Trouble.BUSY, str(item.get("detail")))
-        # A chunk sent again by another version of zlib has other bytes, and is known all the same.
-        if status not in (200, 201) and not (
-            item.get("code") == "idempotency_key_reused" and (b":chunk-" in line or _AGAIN in line)
-        ):
-            refusals.append(Refusal(line, status, _why(item), str(item.get("code"))))
-    return refusals
-
-
-def _same_bytes_again(refusal: Refusal) -> bytes | None:
-    """The note in the place of a checkpoint or artifact whose bytes this run has recorded before, at another step or
-    place: a product is its digest and recorded once. None for what was refused for another reason."""
-    if refusal.code != "conflict":
-        return None
-    record = json.loads(refusal.line)
-    body = record["body"]
-    if record["kind"] == "checkpoint.saved":
-        what = f"The checkpoint of step {body['step']}"
-    elif record["kind"] == "artifact":
-        what = f"The artifact {body.get('role', 'model')!r}"
+def _send_stretch(transport: Transport, path: Path, stretch: Stretch, state: SendState) -> list[Refusal]:
+    if stretch.skipped:
+        refusals = [_too_long(stretch)]
     else:
-        return None
-    note = {
-        "run_id": body["run_id"],
-        "type": "note",
-        "at": body.get("trained_until") or format_instant(datetime.now(UTC)),
-        "text": f"{what} at {body.get('uri', 'a place unknown')} has the bytes of one that this run recorded before: "
-        f"{body['digest']}",
-    }
-    if "step" in body:
-        note["step"] = body["step"]
-    return encode({"kind": "run.event", "key": f"{record['key']}:again", "body": note})
+        refusals = send_records(transport, stretch.records)
+        state.known, refused = send_log_lines(
+            transport, path, "lines", state.lines, stretch.logs, state.known
+        )
+        refusals += refused
+    return refusals
 
 
-def _why(item: Body) -> str:
-    problems = item.get("errors")
-    fields = (
-        [f"{each['field']} {each['message']}" for each in problems if isinstance(each, dict)]
-        if isinstance(problems, list)
-        else []
+def _send_blob(transport: Transport, path: Path, digest: str) -> list[Refusal]:
+    blob = path.parent / "blobs" / digest[7:]
+    if not blob.is_file():
+        return []
+    try:
+        transport.put_blob(digest, blob.read_bytes())
+    except TooLarge as error:
+        return [Refusal(encode({"blob": digest}), 413, error.detail)]
+    return []
+
+
+def _too_long(stretch: Stretch) -> Refusal:
+    detail = (
+        f"the line has {stretch.end - stretch.start} bytes, the limit is {MAX_LINE_BYTES}; it stays in the journal "
+        f"from byte {stretch.start} on"
     )
-    return "; ".join([str(item.get("detail")), *fields])
+    return Refusal(b"", 413, detail)
 
 
 def keep_refused(journal: Path, refusals: list[Refusal]) -> None:
@@ -182,13 +121,17 @@ def keep_refused(journal: Path, refusals: list[Refusal]) -> None:
     with suppress(OSError), open(beside, "ab") as file:
         for each in refusals:
             reason = encode({"status": each.status, "detail": each.detail})
-            file.write(reason[:-1] + b',"line":' + each.line + b"}\n")
+            # A line that is too long to be read is not copied either.
+            file.write(reason[:-1] + b',"line":' + each.line + b"}\n" if each.line else reason + b"\n")
 
 
-def _advance(state: SendState, stretch: Stretch, refused: int) -> None:
-    state.sent, state.planned = stretch.end, None
-    state.chunks += bool(stretch.logs)
-    state.refused += refused
+def _advance(
+    path: Path, state: SendState, stretch: Stretch, refusals: list[Refusal], outcome: Outcome
+) -> None:
+    state.sent = stretch.end
+    state.lines += len(stretch.logs)
+    state.blobs += stretch.blobs
+    _count(path, state, len(stretch.records) + len(stretch.logs) + stretch.skipped, refusals, outcome)
     for promise in stretch.promises:
         state.pending[str(promise["key"])] = promise
     if state.pending:
@@ -196,20 +139,8 @@ def _advance(state: SendState, stretch: Stretch, refused: int) -> None:
             state.pending.pop(json.loads(line).get("key"), None)
 
 
-def _note(journal: Path, place: str, number: int, digest: str, last: bytes) -> bytes:
-    run_id, process = journal.parent.name, journal.stem
-    return encode(
-        {
-            "kind": "run.event",
-            "key": f"{run_id}:{process}:{place}",
-            "body": {
-                "run_id": run_id,
-                "type": "note",
-                "at": format_instant(datetime.fromtimestamp(json.loads(last)["log"]["t"], UTC)),
-                "process": process,
-                "sequence": number,
-                "text": "log lines",
-                "blob": digest,
-            },
-        }
-    )
+def _count(path: Path, state: SendState, lines: int, refusals: list[Refusal], outcome: Outcome) -> None:
+    keep_refused(path, refusals)
+    state.refused += len(refusals)
+    outcome.lines += lines
+    outcome.refused += len(refusals)

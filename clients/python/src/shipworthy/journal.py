@@ -39,7 +39,7 @@ class Journal:
         self._descriptor = -1
         self._memory: deque[bytes] = deque()
         self._memory_bytes = 0
-        self._torn = False
+        self._torn = self._taken = False
         self._retry_at = 0.0
         self._holders = 1
         # Reentrant: a signal handler may append while the same thread is appending.
@@ -64,7 +64,7 @@ class Journal:
         """Keeps one line, which ends with a line break. Never raises, never waits for anything but the
         write."""
         with self._lock:
-            if self._memory or self._torn or not self._write(line):
+            if self._memory or self._torn or self._taken or not self._write(line):
                 self._remember(line)
 
     def keep_blob(self, data: bytes) -> str | None:
@@ -105,16 +105,35 @@ class Journal:
             self._to_disk()
             self._close()
 
-    def take_memory(self) -> list[bytes]:
-        """Takes out the lines that no disk took; whoever takes them sends them."""
+    def retry(self) -> None:
+        """Moves what waits in memory to the disk, if that takes it again."""
+        if not (self._memory or self._torn):
+            return
         with self._lock:
             self._to_disk()
             if self.closed:
                 self._close()
+
+    def memory_waits(self) -> tuple[int, bool]:
+        """Bytes of the lines in memory, and whether there are records among them."""
+        with self._lock:
+            return self._memory_bytes, any(line.startswith(b'{"kind":') for line in self._memory)
+
+    def take_memory(self) -> list[bytes]:
+        """Takes out the lines that no disk took; whoever takes them sends them. What comes meanwhile waits in memory
+        until they have `landed`, so that all stay in their order."""
+        with self._lock:
+            self._taken = True
             lines = list(self._memory)
             self._memory.clear()
             self._memory_bytes = 0
             return lines
+
+    def landed(self) -> None:
+        """The lines that were taken have arrived, or are on a disk."""
+        with self._lock:
+            self._taken = False
+        self.retry()
 
     def memory_count(self) -> int:
         return len(self._memory)
@@ -129,7 +148,7 @@ class Journal:
         self._lock = threading.RLock()
         self._memory.clear()
         self._memory_bytes = self._sequence = self.lost = 0
-        self._torn = False
+        self._torn = self._taken = False
         self._holders = 1
 
     def _close(self) -> None:
@@ -151,7 +170,8 @@ class Journal:
             return True
         self._torn = True
         self._say_failed("it is full")
-        return False
+        # Without its line break alone it is whole: written again it would be there twice.
+        return written == len(line) - 1
 
     def _open(self) -> bool:
         path = self.path
@@ -186,7 +206,7 @@ class Journal:
 
     def _to_disk(self) -> None:
         """Moves what waits in memory to the disk, as far as it takes it."""
-        if self.path is None:
+        if self.path is None or self._taken:
             return
         if self._torn:
             if not self._write(b"\n"):
@@ -196,37 +216,3 @@ class Journal:
             if not self._write(self._memory[0]):
                 return
             self._memory_bytes -= len(self._memory.popleft())
-
-
-def make_folder(wanted: Path, run_id: str) -> Path | None:
-    """The folder of a run's journals: below `wanted`, else in the system's temporary folder, else None."""
-    import tempfile
-
-    try:
-        return _writable(wanted / run_id)
-    except OSError as error:
-        why = error.strerror or str(error)
-    owner = os.getuid() if hasattr(os, "getuid") else 0
-    try:
-        spare = Path(tempfile.gettempdir()) / f"shipworthy-{owner}"
-        spare.mkdir(mode=0o700, exist_ok=True)
-        status = spare.lstat()
-        # Others write there too: a folder that somebody laid out for us is not ours.
-        if hasattr(os, "getuid") and (status.st_uid != owner or status.st_mode & 0o077 or spare.is_symlink()):
-            raise PermissionError(13, f"{spare} is open to others")
-        folder = _writable(spare / run_id)
-    except OSError:
-        warn_once("folder", f"no folder can be written ({wanted}: {why}); records wait in memory")
-        return None
-    warn_once("folder", f"{wanted} can't be written ({why}); the journal is in {spare}")
-    return folder
-
-
-def _writable(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    probe = folder / f".probe-{os.getpid()}-{time.time_ns():x}"
-    try:
-        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    finally:
-        probe.unlink(missing_ok=True)
-    return folder

@@ -50,7 +50,7 @@ class Process:
         self.runs = [each for each in self.runs if each is not run]
 
     def flush(self, seconds: float, *, give_up: bool = False) -> bool:
-        """Waits until all is hashed and sent; False when something is left after so many seconds."""
+        """Waits until all is hashed and sent; False when something is left after so many seconds, or was refused."""
         deadline = time.monotonic() + seconds
         # A large checkpoint must not take all the time: what is known already goes first.
         hashed = self.hasher.wait(seconds / 2)
@@ -58,13 +58,16 @@ class Process:
         if not hashed and sent:
             hashed = self.hasher.wait(deadline - time.monotonic())
             sent = self._send(deadline, give_up)
-        return hashed and sent
+        return hashed and sent and not self._is_refused()
 
     def _send(self, deadline: float, give_up: bool) -> bool:
         # One after the other: nearly every process has one.
         senders = tuple(self._senders.values())
         done = [each.flush(max(deadline - time.monotonic(), 0.0), give_up=give_up) for each in senders]
         return all(done)
+
+    def _is_refused(self) -> bool:
+        return any(sender.refused for sender in self._senders.values())
 
     def after_fork(self) -> None:
         """In a new child: no threads and no locks of the parent's. What the child writes the parent sends."""
@@ -86,6 +89,8 @@ class Process:
         watched = [*self._offline, *(each for sender in self._senders.values() for each in sender.watched)]
         kept: dict[Path, int] = {}
         for each in watched:
+            each.divert()
+            each.journal.retry()
             folder = each.journal.folder
             if folder is not None:
                 kept[folder.parent] = kept.get(folder.parent, 0) + count_unsent(each.journal)
@@ -119,7 +124,10 @@ def _uncaught() -> str | None:
 def _quoted(folder: Path) -> str:
     import shlex
 
-    near = os.path.relpath(folder)
+    try:
+        near = os.path.relpath(folder)
+    except (OSError, ValueError):  # The working directory is gone, or on another drive.
+        near = str(folder)
     return shlex.quote(near if len(near) < len(str(folder)) else str(folder))
 
 

@@ -68,7 +68,7 @@ def _prune(run: Path, before: float, unended: float) -> bool:
             size = sizes[name] = os.fstat(descriptor).st_size
             if state is None or not try_lock(descriptor):
                 return False
-            if state.sent != size or state.planned is not None or state.pending or state.refused:
+            if state.sent != size or state.pending or state.blobs or state.refused:
                 return False
         return _delete(run, names, sizes)
     except OSError:
@@ -125,7 +125,7 @@ def _delete(run: Path, names: frozenset[str], sizes: Mapping[str, int]) -> bool:
     ):
         _put_back(aside, run)
         return False
-    # Journals first: one without its state would be sent again in other pieces.
+    # Journals first: one without its state would be sent again.
     for name in sizes:
         os.unlink(aside / name)
     shutil.rmtree(aside, ignore_errors=True)

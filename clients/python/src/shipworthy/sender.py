@@ -3,24 +3,23 @@
 import os
 import threading
 import time
-from pathlib import Path
 from typing import Final
 
+from shipworthy.batches import RunUnknown
 from shipworthy.chunks import Stretch
-from shipworthy.delivery import RunUnknown, keep_refused, send_journal, send_stretch
+from shipworthy.delivery import Outcome, send_flight, send_journal
 from shipworthy.errors import NotDelivered, Trouble
 from shipworthy.notices import warn_once
 from shipworthy.transport import Transport
-from shipworthy.values import encode
+from shipworthy.values import encode, first_line
 from shipworthy.watched import PROGRESS_SECONDS, Watched, files_of
 
 POLL_SECONDS: Final = 1.0
-LOG_BYTES: Final = 256 * 2**10
-"""Log lines of so many bytes are sent at once; fewer wait, so that a long run has few chunks."""
-LONGEST_HOLD: Final = 300.0
 FIRST_DELAY: Final = 0.5
 LONGEST_DELAY: Final = 60.0
 """Seconds between attempts while the service is away; also the longest that its return goes unseen."""
+_OF_ONE_RUN: Final = frozenset({Trouble.STRANGE, Trouble.FAULT})
+"""Troubles that other runs may not have."""
 
 
 class Sender:
@@ -38,6 +37,7 @@ class Sender:
         self._failures = 0
         self._not_before = 0.0
         self._told_to_wait = False
+        self.refused = 0
 
     def watch(self, watched: Watched) -> None:
         self._watched.append(watched)
@@ -102,11 +102,19 @@ class Sender:
             self._wake.clear()
 
     def _attempt(self, flushing: bool) -> bool:
-        """One look at all journals; whether everything is sent."""
+        """One look at all journals; whether everything is sent. Never raises: the thread has to live as long as the
+        process."""
         try:
             clean = self._look(flushing)
         except NotDelivered as trouble:
-            self._back_off(trouble)
+            self._tell(trouble)
+            self._back_off(trouble.retry_after)
+            return False
+        except Exception as error:  # noqa: BLE001 - the border of the thread
+            what = f"{type(error).__name__}: {first_line(str(error), 200)}"
+            warn_once("sender", f"records could not be sent ({what}); they are kept, and tried again")
+            self._transport.close()
+            self._back_off(None)
             return False
         self._failures, self._not_before, self._told_to_wait = 0, 0.0, False
         if not self._watched:
@@ -121,41 +129,48 @@ class Sender:
             advice = "training goes on, records are kept and sent when it is back"
         warn_once(f"service:{name.name}", f"{self._url} {name.value} ({trouble.detail}); {advice}")
 
-    def _back_off(self, trouble: NotDelivered) -> None:
+    def _back_off(self, retry_after: float | None) -> None:
         self._early = False
-        self._tell(trouble)
         delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._failures, 16))
         # Jitter: a thousand processes must not come back in the same moment.
         delay *= 0.5 + os.urandom(1)[0] / 510
-        self._told_to_wait = trouble.retry_after is not None
+        self._told_to_wait = retry_after is not None
         self._failures += 1
-        self._not_before = time.monotonic() + max(delay, trouble.retry_after or 0.0)
+        self._not_before = time.monotonic() + max(delay, retry_after or 0.0)
 
     def _look(self, flushing: bool) -> bool:
         clean = True
         self._early = False
+        failed: NotDelivered | None = None
         for each in tuple(self._watched):
             closed = each.journal.closed
             try:
                 left = self._send_lines(each, flushing or closed)
+                self._send_progress(each)
             except RunUnknown:
                 # A rank may be faster than the first one, which registers the run.
                 left = self._early = True
-            self._send_progress(each)
+            except NotDelivered as trouble:
+                if trouble.trouble not in _OF_ONE_RUN:
+                    raise
+                left, failed = True, failed or trouble
             if closed and not left:
                 self._watched.remove(each)
             clean = clean and not left
+        if failed is not None:
+            raise failed
         return clean
 
     def _send_lines(self, watched: Watched, everything: bool) -> bool:
-        """Sends what is on the disk, then what waits in memory; whether something is left."""
+        """Sends what waits in memory, which is older than what is written from now on, and what is on the disk;
+        whether something is left."""
+        left = self._send_memory(watched, everything)
         try:
-            left = self._send_files(watched, everything)
+            return self._send_files(watched, everything) or left
         except OSError as error:
             why = error.strerror or error
             warn_once("journal", f"the journal in {watched.journal.folder} can't be sent ({why})")
-            left = True
-        return self._send_memory(watched) or left
+            return True
 
     def _send_progress(self, watched: Watched) -> None:
         now = time.monotonic()
@@ -179,21 +194,20 @@ class Sender:
 
         def is_ready(stretch: Stretch) -> bool:
             size = stretch.end - stretch.start
-            now = time.monotonic()
-            # The longer a run lasts, the less a minute matters.
-            hold = min(LONGEST_HOLD, max(10.0, (now - watched.began) / 60))
-            ready = (
-                everything or bool(stretch.records) or size >= LOG_BYTES or now - watched.logs_sent >= hold
-            )
+            ready = everything or bool(stretch.records) or watched.is_due(size)
             if ready and stretch.logs:
-                watched.logs_sent = now
+                watched.logs_sent = time.monotonic()
             return ready
 
         for path in files_of(watched.journal):
             size = path.stat().st_size
             if watched.known.get(path) == size:
                 continue
-            outcome = send_journal(path, self._transport, is_ready)
+            outcome = Outcome()
+            try:
+                send_journal(path, self._transport, is_ready, outcome=outcome)
+            finally:
+                self.refused += outcome.refused
             if outcome.busy:
                 left = True
                 continue
@@ -203,22 +217,31 @@ class Sender:
             left = left or outcome.left
         return left
 
-    def _send_memory(self, watched: Watched) -> bool:
-        while True:
-            if watched.in_flight is None:
-                stretch = Stretch()
-                size, lines = 0, watched.journal.take_memory()
-                for line in lines:
-                    size += len(line)
-                    stretch.add([line.rstrip(b"\n")])
-                if not stretch.records and not stretch.logs:
-                    return False
-                stretch.end = size
-                watched.in_flight = stretch
-            place = watched.journal.folder or Path(watched.run_id)
-            path = place.with_name(watched.run_id) / f"{watched.journal.name}.jsonl"
-            refusals = send_stretch(
-                self._transport, path, f"chunk-memory-{watched.flights}", watched.flights, watched.in_flight
+    def _send_memory(self, watched: Watched, everything: bool) -> bool:
+        """Sends what no disk took, in as few pieces as what is on a disk; whether something is left."""
+        journal = watched.journal
+        if watched.flight is None:
+            journal.retry()
+            size, has_records = journal.memory_waits()
+            if size == 0:
+                return False
+            if not (everything or has_records or watched.is_due(size)):
+                return True
+            # Only what is taken out can be sent, and only what is not taken out can still go to the disk.
+            self._transport.get("/healthz")
+            # Older than what waits in memory.
+            if self._send_files(watched, True):
+                return True
+            watched.take_off(journal.take_memory())
+        flight = watched.flight
+        if flight is None:
+            return False
+        try:
+            self.refused += send_flight(
+                self._transport, flight.path, flight.stretch, journal.path or flight.path
             )
-            keep_refused(path, refusals)
-            watched.in_flight, watched.flights = None, watched.flights + 1
+        except NotDelivered:
+            watched.divert()
+            raise
+        watched.land()
+        return False

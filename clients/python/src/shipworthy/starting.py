@@ -9,10 +9,10 @@ from shipworthy import intervals
 from shipworthy.capture.collect import collect
 from shipworthy.capture.config import capture_config
 from shipworthy.errors import UsageError
+from shipworthy.folders import make_folder
 from shipworthy.formats.times import format_instant
 from shipworthy.identity import new_run_id
 from shipworthy.intervals import VARIABLE, Interval
-from shipworthy.journal import make_folder
 from shipworthy.notices import warn_once
 from shipworthy.placing import Place, find_place
 from shipworthy.process import PROCESS

@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from shipworthy.chunks import count_lines
-from shipworthy.delivery import Outcome, RunUnknown, send_journal
+from shipworthy.batches import RunUnknown
+from shipworthy.delivery import Outcome, count_left, send_journal
 from shipworthy.errors import JournalError
 from shipworthy.identity import is_run_id
 from shipworthy.locks import is_locked
+from shipworthy.patience import PatientTransport, Troubles
 from shipworthy.settling import append_lines, settle_promises
 from shipworthy.state import read_state
 from shipworthy.transport import Transport
@@ -17,9 +18,10 @@ from shipworthy.transport import Transport
 
 @dataclass(slots=True)
 class SyncReport:
-    """`sent` lines the service took, `refused` ones it will not take (in `.refused` beside the journal), `kept`
-    ones still to send: `waiting` of them for the journal that registers their run, the others because another
-    process sends them. `unhashed` files lie on another machine or belong to a run that still goes on; `busy`
+    """`sent` lines the service took, `refused` ones it will not take, `refused_before` ones that it would not take
+    an earlier time: they lie in the files `refused_in`. `kept` are still to send: `waiting` of them for the journal
+    that registers their run, `unregistrable` for a registration that was refused, the others because another process
+    sends them. `unhashed` files lie on another machine or belong to a run that still goes on; `busy`
     journals are being sent by another process; `unregistered` ones are of a run whose first journal is missing.
     `pruned` folders of runs were deleted."""
 
@@ -27,11 +29,14 @@ class SyncReport:
     runs: int = 0
     sent: int = 0
     refused: int = 0
+    refused_before: int = 0
+    refused_in: list[str] = field(default_factory=list)
     kept: int = 0
     unhashed: int = 0
     busy: int = 0
     unregistered: int = 0
     waiting: int = 0
+    unregistrable: int = 0
     pruned: int = 0
 
 
@@ -42,10 +47,12 @@ def sync_folder(
     *,
     again: bool = False,
     on_journal: Callable[[Path], None] | None = None,
+    on_wait: Callable[[str, float], None] | None = None,
 ) -> SyncReport:
     """Sends every journal below a SHIPWORTHY_DIR or the folder of one run.
 
-    Doing it twice is harmless; `again` tries also what was refused before. Raises JournalError when the
+    Doing it twice is harmless; `again` tries also what was refused before. `on_wait` is told the reason and the
+    seconds when a busy service is waited for. Raises JournalError when the
     folder holds no journal, NotDelivered when the service does not take what is sent: then call it again
     later.
     """
@@ -53,30 +60,57 @@ def sync_folder(
     if not journals:
         raise JournalError(f"{folder} holds no journal; give the folder that SHIPWORTHY_DIR named")
     report = SyncReport(journals=len(journals), runs=len({path.parent for path in journals}))
-    transport = Transport(url, token)
+    transport = PatientTransport(url, token, on_wait)
+    troubles = Troubles()
     try:
         early: list[Path] = []
         for path in journals:
             if on_journal is not None:
                 on_journal(path)
-            if again:
-                _resend_refused(path)
-            try:
-                _send_whole(path, transport, report)
-            except RunUnknown:
-                # The first rank registers the run; its journal may come after those of others.
-                early.append(path)
+            with troubles.of_one_journal():
+                if again:
+                    _resend_refused(path)
+                try:
+                    _send_whole(path, transport, report)
+                except RunUnknown:
+                    # The first rank registers the run; its journal may come after those of others.
+                    early.append(path)
         for path in early:
-            try:
-                _send_whole(path, transport, report)
-            except RunUnknown:
-                waiting = count_lines(path, read_state(path.with_suffix(".state")).sent)
-                report.unregistered += 1
-                report.waiting += waiting
-                report.kept += waiting
+            with troubles.of_one_journal():
+                try:
+                    _send_whole(path, transport, report)
+                except RunUnknown:
+                    _count_waiting(path, report)
     finally:
         transport.close()
+    troubles.raise_first()
+    _count_refused(journals, report)
     return report
+
+
+def _count_refused(journals: list[Path], report: SyncReport) -> None:
+    for path in journals:
+        refused = path.with_suffix(".refused")
+        if refused.exists():
+            report.refused_in.append(str(refused))
+            report.refused_before += len(refused.read_bytes().splitlines())
+    report.refused_before = max(report.refused_before - report.refused, 0)
+
+
+def _count_waiting(path: Path, report: SyncReport) -> None:
+    waiting = count_left(path)
+    report.unregistered += 1
+    report.kept += waiting
+    if registers_its_run(path):
+        report.unregistrable += waiting
+    else:
+        report.waiting += waiting
+
+
+def registers_its_run(path: Path) -> bool:
+    """Whether the journal itself holds the registration, which was refused when its run is unknown all the same."""
+    with path.open("rb") as file:
+        return file.readline(1000).startswith(b'{"kind":"run.registered"')
 
 
 def find_journals(folder: Path) -> Iterator[Path]:
@@ -94,10 +128,8 @@ def find_journals(folder: Path) -> Iterator[Path]:
 
 
 def count_kept(folder: Path) -> int:
-    """Lines of all journals below the folder that the service does not have yet."""
-    return sum(
-        count_lines(path, read_state(path.with_suffix(".state")).sent) for path in find_journals(folder)
-    )
+    """Records of all journals below the folder that the service does not have yet."""
+    return sum(map(count_left, find_journals(folder)))
 
 
 def _send_whole(path: Path, transport: Transport, report: SyncReport) -> None:
@@ -115,19 +147,21 @@ def _send_whole(path: Path, transport: Transport, report: SyncReport) -> None:
 
 
 def _send(path: Path, transport: Transport, report: SyncReport) -> Outcome:
+    outcome = Outcome()
     try:
-        outcome = send_journal(path, transport, lambda stretch: True)
+        send_journal(path, transport, lambda stretch: True, outcome=outcome)
     except OSError as error:
         if not path.exists():
-            return Outcome()  # Pruned meanwhile: it was sent.
+            return outcome  # Pruned meanwhile: it was sent.
         raise JournalError(
             f"{path} can't be sent: {error.strerror or error}; copy the folder to a writable place"
         ) from error
-    report.sent += outcome.lines - outcome.refused
-    report.refused += outcome.refused
+    finally:
+        report.sent += outcome.lines - outcome.refused
+        report.refused += outcome.refused
     if outcome.busy:
         report.busy += 1
-        report.kept += count_lines(path, read_state(path.with_suffix(".state")).sent)
+        report.kept += count_left(path)
     return outcome
 
 
@@ -137,7 +171,16 @@ def _resend_refused(path: Path) -> None:
     refused = path.with_suffix(".refused")
     if is_locked(path) or not refused.exists():
         return
-    # Cut out as they are: parsing and writing them again could change a number, and with it the content.
-    lines = [line[line.index(b',"line":') + 8 : -1] for line in refused.read_bytes().splitlines()]
+    lines, left = [], []
+    for line in refused.read_bytes().splitlines():
+        # Cut out as they are: parsing and writing them again could change a number, and with it the content.
+        _, found, rest = line.partition(b',"line":')
+        if found and rest.endswith(b"}}"):
+            lines.append(rest[:-1])
+        else:
+            left.append(line)
     append_lines(path, lines)
-    refused.unlink()
+    if left:
+        refused.write_bytes(b"".join(line + b"\n" for line in left))
+    else:
+        refused.unlink()

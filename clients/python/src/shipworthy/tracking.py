@@ -56,7 +56,7 @@ def current_run() -> Run | None:
 
 def flush(timeout: float = 30.0) -> bool:
     """Waits until everything of this process is hashed and sent; False when something is left after `timeout`
-    seconds. Not needed: the end of the process does it."""
+    seconds, or was refused. Not needed: the end of the process does it."""
     return PROCESS.flush(timeout)
 
 

@@ -38,23 +38,34 @@ def sync(arguments: list[str]) -> int:
     if settings.url is None:
         raise UsageError("no service is named; set SHIPWORTHY_URL to its address, or give --url")
     folder = given.dir or settings.folder
-    report = sync_folder(folder, settings.url, settings.token, again=given.again)
+    report = sync_folder(folder, settings.url, settings.token, again=given.again, on_wait=_tell_wait)
     if given.prune:
         report.pruned = prune_folder(folder, given.older_than * DAY_SECONDS)
     if given.json:
         sys.stdout.write(json.dumps(asdict(report), indent=2) + "\n")
     else:
         sys.stdout.write(told(report) + "\n")
-    return Exit.NEGATIVE if report.refused or report.kept or report.unhashed else Exit.OK
+    left = report.refused + report.refused_before + report.kept + report.unhashed
+    return Exit.NEGATIVE if left else Exit.OK
 
 
 def told(report: SyncReport) -> str:
     """What was done, and only what is left where something is."""
     parts = [f"{report.sent} records of {_count(report.runs, 'run')} sent"]
     if report.refused:
-        parts.append(f"{report.refused} refused: see *.refused beside the journals")
-    if report.kept > report.waiting:
-        parts.append(f"{report.kept - report.waiting} kept: another process is sending them")
+        parts.append(f"{report.refused} refused: see {_files(report)}")
+    if report.refused_before:
+        parts.append(
+            f"{report.refused_before} refused before: see {_files(report)}, and try them again with --again"
+        )
+    busy = report.kept - report.waiting - report.unregistrable
+    if busy:
+        parts.append(f"{busy} kept: another process is sending them")
+    if report.unregistrable:
+        parts.append(
+            f"{report.unregistrable} kept: the registration of their run was refused; when the reason in *.refused is "
+            "mended, send it with --again"
+        )
     if report.waiting:
         parts.append(
             f"{report.waiting} kept: their run is not registered yet, which the journal of its first process does; "
@@ -67,6 +78,15 @@ def told(report: SyncReport) -> str:
     if report.pruned:
         parts.append(f"journals of {_count(report.pruned, 'run')} deleted")
     return "; ".join(parts)
+
+
+def _files(report: SyncReport) -> str:
+    first, *others = report.refused_in or ["*.refused beside the journals"]
+    return f"{first} and {_count(len(others), 'more file')}" if others else first
+
+
+def _tell_wait(reason: str, seconds: float) -> None:
+    sys.stderr.write(f"shipworthy: {reason}; trying again in {seconds:.0f} s\n")
 
 
 def days(text: str) -> int:
