@@ -19,11 +19,17 @@ RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _WITHOUT_KEY: Final = frozenset({401, 403})
 _AGAIN: Final = b':again","body":'
 """Ends the key of a note about bytes that were recorded before."""
+_REGISTERED: Final = b'{"kind":"run.registered"'
 REUSED: Final = "idempotency_key_reused"
 
 
 class RunUnknown(NotDelivered):
-    """The run is not registered yet: the journal of the process that registers it comes first."""
+    """The run is not registered yet: the journal of the process that registers it comes first. That is this one
+    where `refused` says why the registration in it was not taken."""
+
+    def __init__(self, detail: str, refused: str | None) -> None:
+        super().__init__(Trouble.STRANGE, detail)
+        self.refused = refused
 
 
 class Refusal(NamedTuple):
@@ -81,7 +87,7 @@ def _send_batch(transport: Transport, lines: list[bytes]) -> list[Refusal]:
     items = answer.get("items") if isinstance(answer, dict) else None
     if not isinstance(items, list) or len(items) != len(lines):
         raise NotDelivered(Trouble.STRANGE, "its answer to a batch has not one item for each line")
-    refusals = []
+    refusals: list[Refusal] = []
     for line, item in zip(lines, items, strict=True):
         status = item.get("status") if isinstance(item, dict) else None
         if not isinstance(item, dict) or not isinstance(status, int):
@@ -90,7 +96,8 @@ def _send_batch(transport: Transport, lines: list[bytes]) -> list[Refusal]:
             # The key was revoked between the lines, or lacks a role: with the right one the same line is taken.
             raise NotDelivered(Trouble.KEY, str(item.get("detail")))
         if item.get("code") == "run_not_found":
-            raise RunUnknown(Trouble.STRANGE, str(item.get("detail")))
+            registration = next((each for each in refusals if each.line.startswith(_REGISTERED)), None)
+            raise RunUnknown(str(item.get("detail")), None if registration is None else registration.detail)
         if status in RETRIED:
             raise NotDelivered(Trouble.BUSY, str(item.get("detail")))
         if status not in (200, 201) and not (item.get("code") == REUSED and _AGAIN in line):

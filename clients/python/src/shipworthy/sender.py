@@ -147,9 +147,13 @@ class Sender:
             try:
                 left = self._send_lines(each, flushing or closed)
                 self._send_progress(each)
-            except RunUnknown:
-                # A rank may be faster than the first one, which registers the run.
-                left = self._early = True
+            except RunUnknown as unknown:
+                left = True
+                if unknown.refused is None:
+                    # A rank may be faster than the first one, which registers the run.
+                    self._early = True
+                else:
+                    warn_once("refused", f"the service refused a run: {unknown.refused[:400]}; it is kept")
             except NotDelivered as trouble:
                 if trouble.trouble not in _OF_ONE_RUN:
                     raise
@@ -219,8 +223,8 @@ class Sender:
 
     def _send_memory(self, watched: Watched, everything: bool) -> bool:
         """Sends what no disk took, in as few pieces as what is on a disk; whether something is left."""
-        journal = watched.journal
-        if watched.flight is None:
+        journal, flight = watched.journal, watched.flight
+        if flight is None:
             journal.retry()
             size, has_records = journal.memory_waits()
             if size == 0:
@@ -232,10 +236,7 @@ class Sender:
             # Older than what waits in memory.
             if self._send_files(watched, True):
                 return True
-            watched.take_off(journal.take_memory())
-        flight = watched.flight
-        if flight is None:
-            return False
+            flight = watched.take_off(journal.take_memory())
         try:
             self.refused += send_flight(
                 self._transport, flight.path, flight.stretch, journal.path or flight.path

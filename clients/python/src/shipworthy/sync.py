@@ -20,7 +20,7 @@ from shipworthy.transport import Transport
 class SyncReport:
     """`sent` lines the service took, `refused` ones it will not take, `refused_before` ones that it would not take
     an earlier time: they lie in the files `refused_in`. `kept` are still to send: `waiting` of them for the journal
-    that registers their run, `unregistrable` for a registration that was refused, the others because another process
+    that registers their run, `unregistrable` because that registration is refused, the others because another process
     sends them. `unhashed` files lie on another machine or belong to a run that still goes on; `busy`
     journals are being sent by another process; `unregistered` ones are of a run whose first journal is missing.
     `pruned` folders of runs were deleted."""
@@ -37,6 +37,7 @@ class SyncReport:
     unregistered: int = 0
     waiting: int = 0
     unregistrable: int = 0
+    why_unregistrable: str | None = None
     pruned: int = 0
 
 
@@ -79,8 +80,8 @@ def sync_folder(
             with troubles.of_one_journal():
                 try:
                     _send_whole(path, transport, report)
-                except RunUnknown:
-                    _count_waiting(path, report)
+                except RunUnknown as unknown:
+                    _count_waiting(path, unknown, report)
     finally:
         transport.close()
     troubles.raise_first()
@@ -97,20 +98,15 @@ def _count_refused(journals: list[Path], report: SyncReport) -> None:
     report.refused_before = max(report.refused_before - report.refused, 0)
 
 
-def _count_waiting(path: Path, report: SyncReport) -> None:
+def _count_waiting(path: Path, unknown: RunUnknown, report: SyncReport) -> None:
     waiting = count_left(path)
     report.unregistered += 1
     report.kept += waiting
-    if registers_its_run(path):
-        report.unregistrable += waiting
-    else:
+    if unknown.refused is None:
         report.waiting += waiting
-
-
-def registers_its_run(path: Path) -> bool:
-    """Whether the journal itself holds the registration, which was refused when its run is unknown all the same."""
-    with path.open("rb") as file:
-        return file.readline(1000).startswith(b'{"kind":"run.registered"')
+    else:
+        report.unregistrable += waiting
+        report.why_unregistrable = report.why_unregistrable or unknown.refused
 
 
 def find_journals(folder: Path) -> Iterator[Path]:

@@ -73,7 +73,7 @@ class Watched:
         hold = min(LONGEST_HOLD, max(10.0, (now - self.began) / 60))
         return size >= LOG_BYTES or now - self.logs_sent >= hold
 
-    def take_off(self, lines: list[bytes]) -> None:
+    def take_off(self, lines: list[bytes]) -> Flight:
         stretch = Stretch()
         stretch.add(line.rstrip(b"\n") for line in lines)
         folder = self.journal.folder or Path(self.run_id)
@@ -81,6 +81,7 @@ class Watched:
         self.flight = Flight(folder.with_name(self.run_id) / name, stretch)
         self._flights += 1
         self.logs_sent = time.monotonic()
+        return self.flight
 
     def land(self) -> None:
         self.flight = None

@@ -63,8 +63,8 @@ def told(report: SyncReport) -> str:
         parts.append(f"{busy} kept: another process is sending them")
     if report.unregistrable:
         parts.append(
-            f"{report.unregistrable} kept: the registration of their run was refused; when the reason in *.refused is "
-            "mended, send it with --again"
+            f"{report.unregistrable} kept: the registration of their run is refused ({report.why_unregistrable}); "
+            "when that is mended, sync again"
         )
     if report.waiting:
         parts.append(
