@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def test_data_and_artifacts_are_recorded_by_digest(sqlite_recorder: httpx.Client
     assert [each["role"] for each in run["artifacts"]] == ["counts"]
     assert run["tags"] == {"purpose": "test"}
     assert run["state"] == "completed"
+
+
+def test_data_that_is_not_there_is_warned_of_and_nothing_fails(sqlite_recorder: httpx.Client) -> None:
+    elsewhere = ["--data", "old=s3://bucket/old.csv", "--data", f"digest=sha256:{'a' * 64}"]
+    done = spawn("exec", "--data", "train=nofile.csv", *elsewhere, "--", "true")
+    said = "shipworthy: --data train=nofile.csv: there is no such file or folder; it is recorded without a digest\n"
+    assert (done.code, done.err) == (0, said)
+    assert {each["role"] for each in only_run(sqlite_recorder)["inputs"]} == {"train", "old", "digest"}
 
 
 def test_the_time_of_its_data_is_recorded_once_for_exec_and_the_program_in_it(
@@ -105,12 +114,19 @@ def test_program_that_can_not_run_ends_as_in_a_shell(
 def test_without_a_service_all_is_kept_until_sync(
     service: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = spawn("exec", "--", "sh", "-c", "echo fine")
+    Path("in.txt").write_text("words")
+    done = spawn("exec", "--data", "text=in.txt", "--", "sh", "-c", "echo fine")
     assert (done.code, done.out) == (0, "fine\n")
-    assert done.err.count("\n") == 1
-    assert done.err.endswith("send them with: shipworthy sync .shipworthy\n")
+    kept = re.fullmatch(
+        r"shipworthy: (\d+) records are kept, not sent yet: SHIPWORTHY_URL names no service; set it to the address of "
+        r"one, then send them with: shipworthy sync \.shipworthy\n",
+        done.err,
+    )
+    assert kept is not None
     client = connect(service, monkeypatch)
+    assert f"{kept[1]} records in {Path.cwd()}/.shipworthy not sent yet" in spawn("doctor").out
     report = json.loads(spawn("sync", ".shipworthy", "--json").out)
+    assert report["sent"] == int(kept[1])
     assert (report["runs"], report["refused"], report["kept"]) == (1, 0, 0)
     assert report["sent"] >= 3
     assert only_run(client)["state"] == "completed"

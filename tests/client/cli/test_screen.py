@@ -66,6 +66,12 @@ def test_terminal_gets_colours_within_its_width(model: str, width: int) -> None:
         assert any(model in line for line in lines)
 
 
+def test_who_looks_on_is_told_what_has_to_come_before_the_lineage() -> None:
+    shown = on_terminal(200, "exec", "--", "true")
+    assert re.search(r"this was run (\S+); once it is sent, shipworthy lineage \1 shows it\n", shown)
+    assert "SHIPWORTHY_URL names no service; set it" in shown
+
+
 def test_no_color_is_honoured(model: str) -> None:
     shown = on_terminal(100, "lineage", "ranker:1", NO_COLOR="1")
     assert not re.search(r"\x1b\[(3[0-9]|9[0-9]|38;)", shown)

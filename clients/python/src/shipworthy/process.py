@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EXIT_SECONDS: Final = 5.0
 """How long the end of a process may be held up, all runs together."""
+_NO_SERVICE: Final = "SHIPWORTHY_URL names no service; set it to the address of one"
+"""True also of an address that was refused when the run began."""
 
 
 class Process:
@@ -88,16 +90,21 @@ class Process:
     def _tell_what_is_left(self) -> None:
         watched = [*self._offline, *(each for sender in self._senders.values() for each in sender.watched)]
         kept: dict[Path, int] = {}
+        offline = {each.journal.folder for each in self._offline}
+        unsent: set[Path] = set()
         for each in watched:
             each.divert()
             each.journal.retry()
             folder = each.journal.folder
             if folder is not None:
                 kept[folder.parent] = kept.get(folder.parent, 0) + count_unsent(each.journal)
+                if folder in offline:
+                    unsent.add(folder.parent)
         for folder, count in kept.items():
             if count:
-                where = _quoted(folder)
-                say(f"{count} records are kept, not sent yet; send them with: shipworthy sync {where}")
+                why = f": {_NO_SERVICE}, then" if folder in unsent else ";"
+                said = "1 record is" if count == 1 else f"{count} records are"
+                say(f"{said} kept, not sent yet{why} send them with: shipworthy sync {_quoted(folder)}")
         lost = sum(
             each.journal.lost + each.journal.memory_count() + each.in_flight_count() for each in watched
         )

@@ -15,6 +15,7 @@ from shipworthy.values import Body, Json, first_line, plain
 IMMUTABLE_STORES: Final = frozenset({"iceberg", "delta", "lakefs", "dvc", "git", "object_version"})
 """Kinds of version that name the same bytes for ever."""
 
+NOT_THERE: Final = "there is no such file on the machine of the run"
 _URI: Final = "[A-Za-z][A-Za-z0-9+.-]+://"
 
 
@@ -95,14 +96,15 @@ def describe(
             "reason": "only its address is known: neither a version nor a digest was given",
         }
     elif not path.exists():
-        body |= {"grade": "none", "reason": "there is no such file on the machine of the run"}
+        body |= {"grade": "none", "reason": NOT_THERE}
     else:
         return body, path
     return body, None
 
 
 def describe_input(role: str, source: object, dataset: str | None = None) -> tuple[Body, Path | None]:
-    """One entry of a run's `inputs`, and the path whose digest is still to be added to it.
+    """One entry of a run's `inputs`, and the path whose digest is still to be added to it. Warns of a path at which
+    there is nothing.
 
     Raises UsageError for a source that is no snapshot, digest, path, URI or mapping.
     """
@@ -114,10 +116,22 @@ def describe_input(role: str, source: object, dataset: str | None = None) -> tup
         return {"role": role, "digest": source}, None
     if isinstance(source, str | os.PathLike):
         body, path = describe(source, dataset)
+        if body.get("reason") == NOT_THERE:
+            warn_of_missing(role, f"data[{role!r}] = {os.fspath(source)!r}")
         return {"role": role, "snapshot": body}, path
     raise UsageError(
         f"data[{role!r}] is a {type(source).__name__}; give a path, a URI, a digest or shipworthy.snapshot(…)"
     )
+
+
+def is_missing(source: str) -> bool:
+    """Whether it is a local path at which there is nothing."""
+    return not is_digest(source) and describe(source)[0].get("reason") == NOT_THERE
+
+
+def warn_of_missing(role: str, given: str) -> None:
+    """Once for each role, in the words of who comes first: the command line knows the option."""
+    warn_once(f"input:{role}", f"{given}: there is no such file or folder; it is recorded without a digest")
 
 
 def name_of(text: str) -> dict[str, Json]:

@@ -16,6 +16,8 @@ from typing import Final
 
 from shipworthy.errors import UsageError
 from shipworthy.intervals import VARIABLE, data_interval
+from shipworthy.settings import read_settings
+from shipworthy.snapshots import is_missing, warn_of_missing
 from shipworthy.starting import run
 
 NOT_FOUND: Final = 127
@@ -37,6 +39,9 @@ def execute(arguments: list[str]) -> int:
     job = options.job or os.path.basename(command[0])
     # Wrong use is told before the program runs, and what is right is known to a program that records itself.
     data_interval(options.data_interval, {})
+    for role, path in data.items():
+        if is_missing(path):
+            warn_of_missing(role, f"--data {role}={path}")
     passed_on = {} if options.data_interval is None else {VARIABLE: options.data_interval}
     recorded = run(
         job,
@@ -64,9 +69,10 @@ def execute(arguments: list[str]) -> int:
     recorded.finish(*_ending(status, relay.received))
     if sys.stderr is not None and sys.stderr.isatty():
         # For who looks on: a log file keeps the program's own output alone.
-        sys.stderr.write(
-            f"shipworthy: this was run {recorded.id}; shipworthy lineage {recorded.id} shows it\n"
-        )
+        shows = f"shipworthy lineage {recorded.id} shows it"
+        if read_settings().url is None:
+            shows = f"once it is sent, {shows}"
+        sys.stderr.write(f"shipworthy: this was run {recorded.id}; {shows}\n")
     return _end_as(status)
 
 
