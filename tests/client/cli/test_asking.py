@@ -177,7 +177,7 @@ def test_refused_key_is_exit_6(
     monkeypatch.setenv("SHIPWORTHY_TOKEN", "sw_wrong")
     done = shipworthy("lineage", "ranker:1")
     assert done.code == 6
-    assert "the token is malformed" in done.err
+    assert "the key in SHIPWORTHY_TOKEN is malformed" in done.err
 
 
 def test_queued_run_has_neither_start_nor_end(sqlite_recorder: httpx.Client, shipworthy: Shipworthy) -> None:

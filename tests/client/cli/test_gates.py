@@ -47,6 +47,7 @@ def test_what_a_person_took_on_does_not_read_as_passed(
     assert asked.out.startswith(f"NEEDS REVIEW  {MODEL}:7 (")
     assert "▲ inconclusive auc ≥ 0.9 0.91 (" in words(asked.out)
     assert "▲ needs review sign-off 1 approval" in words(asked.out)
+    assert "approve it: `shipworthy review approve`." in words(asked.out)
     (waiting,) = json.loads(shipworthy("decision", "list", "--json").out)
     monkeypatch.setenv("SHIPWORTHY_TOKEN", token_of(scene.approver("noor")))
     approved = shipworthy("review", "approve", waiting["decision"], "--reason", "looked at it")

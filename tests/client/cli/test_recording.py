@@ -141,7 +141,7 @@ def test_doctor_finds_nothing_wrong(recorder: httpx.Client, shipworthy: Shipwort
     ("token", "code", "said", "mend"),
     [
         ("", 6, "the service asks for a key", "keys create --role recorder"),
-        ("sw_wrong", 6, "the token is malformed", "keys create --role recorder"),
+        ("sw_wrong", 6, "the key in SHIPWORTHY_TOKEN is malformed", "keys create --role recorder"),
     ],
 )
 def test_doctor_says_how_to_get_a_key(

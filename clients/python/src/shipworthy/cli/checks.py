@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from httpx import ConnectError
 
 from shipworthy.cli.exits import Exit
+from shipworthy.cli.translating import translated
 from shipworthy.cli.versions import client_version
 from shipworthy.cli.words import count, shown, span
 from shipworthy.errors import ShipworthyError, UsageError
@@ -124,7 +125,7 @@ def _key(settings: Settings, client: ShipworthyClient) -> Iterator[Finding]:
     except KeyRefused as error:
         mend = f"{make} && export SHIPWORTHY_TOKEN=sw_…"
         said = "SHIPWORTHY_TOKEN is not set, and the service asks for a key"
-        yield Finding(Level.BAD, "key", str(error) if settings.token else said, mend, Exit.AUTH)
+        yield Finding(Level.BAD, "key", translated(error, ()) if settings.token else said, mend, Exit.AUTH)
         return
     except RoleMissing:
         reads = False

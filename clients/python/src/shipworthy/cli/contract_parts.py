@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from shipworthy.cli.calls import in_commands
 from shipworthy.cli.words import count, short_digest, size
 from shipworthy.query.checks import Check, CheckOutcome, Judged
 from shipworthy.query.contracts import ContractProblem, ContractTable, UnjudgedRule
@@ -22,7 +23,7 @@ def show_problems(console: Console, file: str, problems: Iterable[ContractProble
     for problem in problems:
         line = Text(f"{file}:{problem.line}: ", "name")
         line.append(problem.severity, _SEVERITY_STYLES.get(problem.severity, "")).append(
-            f": {problem.message}"
+            f": {in_commands(problem.message)}"
         )
         if problem.pointer:
             line.append(f"  {problem.pointer}", "dim")

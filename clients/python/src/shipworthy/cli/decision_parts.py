@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from shipworthy.cli.calls import in_commands
 from shipworthy.cli.exits import Exit
 from shipworthy.cli.words import number, short_digest
 from shipworthy.query.gates import CriterionResult, Decision, Standing
@@ -72,10 +73,10 @@ def show_standing(console: Console, found: Standing) -> None:
     if found.decision is not None:
         show_decision(console, found.decision)
         if found.decision.verdict == "passed" and not found.active:
-            console.print(Text("  BUT IT NO LONGER HOLDS: ", "bad").append(found.why))
+            console.print(Text("  BUT IT NO LONGER HOLDS: ", "bad").append(in_commands(found.why)))
             show_missing(console, _not_yet_said(found.missing, found.why))
         return
-    console.print(Text("MAY NOT SHIP", "bad").append(f"  {found.why}"))
+    console.print(Text("MAY NOT SHIP", "bad").append(f"  {in_commands(found.why)}"))
     show_missing(console, _not_yet_said(found.missing, found.why))
 
 
@@ -86,19 +87,19 @@ def _not_yet_said(sentences: Iterable[str], why: str) -> list[str]:
 
 def show_missing(console: Console, sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        console.print(_indented(Text("  → ", "part"), Text(sentence)))
+        console.print(_indented(Text("  → ", "part"), Text(in_commands(sentence))))
 
 
 def markdown(decision: Decision | None, why: str, missing: Iterable[str]) -> str:
     """For the summary page of a CI job: a sentence, a table of every criterion, what unblocks it."""
     if decision is None:
-        lines = [f"### ✗ May not ship: {_cell(why)}", ""]
+        lines = [f"### ✗ May not ship: {_cell(in_commands(why))}", ""]
     else:
         word = _VERDICTS.get(decision.verdict, decision.verdict).capitalize()
         lines = [
             f"### {word}: {_cell(_named(decision))} → {_cell(decision.target)}",
             "",
-            _cell(decision.sentence if decision.verdict != "passed" else why),
+            _cell(decision.sentence if decision.verdict != "passed" else in_commands(why)),
             "",
             "| | criterion | required | measured | n | |",
             "|---|---|---|---|---|---|",
@@ -114,7 +115,7 @@ def markdown(decision: Decision | None, why: str, missing: Iterable[str]) -> str
             )
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
         lines += ["", f"`{decision.id}`", ""]
-    lines += [f"- {_cell(sentence)}" for sentence in _not_yet_said(missing, why)]
+    lines += [f"- {_cell(in_commands(sentence))}" for sentence in _not_yet_said(missing, why)]
     return "\n".join(lines).rstrip() + "\n"
 
 

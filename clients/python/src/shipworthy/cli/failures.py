@@ -2,23 +2,34 @@
 
 import sys
 import traceback
+from collections.abc import Sequence
 
 from shipworthy.cli.exits import Exit
 from shipworthy.errors import JournalError, NotDelivered, ShipworthyError, Trouble, UsageError
 
 
-def report(error: Exception) -> Exit:
-    """Says it on standard error. A bug shows where it happened, for whoever mends it."""
+def report(error: Exception, arguments: Sequence[str] = ()) -> Exit:
+    """Says it on standard error, in the words of the command line that `arguments` called. A bug shows where it
+    happened, for whoever mends it."""
     code = exit_code(error)
     if code is Exit.BUG:
         traceback.print_exception(error)
         sentence = "this is a bug in shipworthy; please report the lines above"
     else:
-        sentence = " ".join(str(error).split()) or type(error).__name__
+        sentence = " ".join(_words(error, arguments).split()) or type(error).__name__
         if code is Exit.UNREACHABLE and not _is_about_registry(error):
             sentence += "; `shipworthy doctor` says what to do"
     sys.stderr.write(f"shipworthy: {sentence}\n")
     return code
+
+
+def _words(error: Exception, arguments: Sequence[str]) -> str:
+    refused = sys.modules.get("shipworthy.query.errors")
+    if refused is None or not isinstance(error, refused.Refused):
+        return str(error)
+    from shipworthy.cli.translating import translated
+
+    return translated(error, arguments)
 
 
 def exit_code(error: Exception) -> Exit:

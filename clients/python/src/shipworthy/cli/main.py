@@ -18,7 +18,7 @@ def app() -> NoReturn:
     except Exception as error:  # noqa: BLE001 - the border of the process
         from shipworthy.cli.failures import report
 
-        sys.exit(report(error))
+        sys.exit(report(error, sys.argv[1:]))
 
 
 def _run(arguments: list[str]) -> int:
