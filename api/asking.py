@@ -16,9 +16,10 @@ from api.recording import idempotency_key, parse_json, read_fact, with_path
 from api.services import Services, services_of
 from models.actor import Actor, Role
 from models.errors import FieldProblem, IdempotencyKeyReused, InvalidInput
-from models.fields import Value
+from models.fields import Value, instant_text
 from models.work.queue import add_work, find_by_key
-from models.work.states import WorkItem, WorkKind
+from models.work.roots import awaited_root
+from models.work.states import WorkItem, WorkKind, WorkState
 from shipworthy.formats.digests import sha256_digest
 from shipworthy.formats.jcs import CanonicalizationError, canonicalize
 
@@ -61,6 +62,18 @@ async def ask_for_work(
     content = _content(body)
     item = await to_thread.run_sync(_queued, services, actor, kind, wanted, prepare, key, content)
     return JSONResponse({"id": item.id, "state": item.state_at(datetime.now(UTC))[0]}, 202)
+
+
+def with_awaited(services: Services, actor: Actor, found: dict[str, Any]) -> dict[str, Any]:
+    """Work as it is shown; while it is queued with the root that it waits for, and whether anybody serves it."""
+    if found["state"] != WorkState.QUEUED:
+        return found
+    with services.database.read() as session:
+        awaited = awaited_root(session.connection(), actor.namespace, found["id"])
+    if awaited is None:
+        return found
+    root, seen_at = awaited
+    return found | {"waits_for": {"root": root, "worker_seen_at": instant_text(seen_at)}}
 
 
 def _queued(

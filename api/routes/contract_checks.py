@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from sqlmodel import Session
 from starlette.responses import JSONResponse
 
-from api.asking import QUEUED, ask_for_work
+from api.asking import QUEUED, ask_for_work, with_awaited
 from api.cancelling import cancel
 from api.dependencies import CurrentActor
 from api.marked_pages import marked_page
@@ -102,7 +102,8 @@ def get_checks(
 @reading.get("/v1/contract-checks/{id}", response_class=Response, summary="One check and its result")
 async def get_check(id: CheckId, request: Request, actor: CurrentActor, wait: Wait = 0) -> Response:
     """`state` is queued, running, done, failed, cancelled or dead, `progress` how far the worker is; `result` is the
-    body of the record once it is done. With `wait` the answer comes when the check has ended, or after so many
+    body of the record once it is done. While it is queued `waits_for` names its root and when a worker that reads it
+    was last seen, null for never. With `wait` the answer comes when the check has ended, or after so many
     seconds. A result that was made elsewhere is asked for by the digest of its record."""
     services = services_of(request)
 
@@ -113,6 +114,7 @@ async def get_check(id: CheckId, request: Request, actor: CurrentActor, wait: Wa
     found = await wait_for(request, actor, ended, wait)
     if found is None:
         found = await to_thread.run_sync(_check, services, actor, id)
+        found = await to_thread.run_sync(with_awaited, services, actor, found)
     return JSONResponse(found)
 
 

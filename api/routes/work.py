@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Request, Response
 from sqlmodel import Session
 from starlette.responses import JSONResponse
 
+from api.asking import with_awaited
 from api.auth import require_role
 from api.cancelling import cancel
 from api.completing import complete
@@ -110,8 +111,9 @@ async def cancel_work(id: WorkId, request: Request) -> Response:
 
 @reading.get("/v1/work/{id}", response_class=Response, summary="How far work is and what came of it")
 async def get_one_work(id: WorkId, request: Request, actor: CurrentActor, wait: Wait = 0) -> Response:
-    """For a baseline `baseline` is its digest once the work is done. With `wait` the answer comes when the work has
-    ended, or after so many seconds."""
+    """For a baseline `baseline` is its digest once the work is done. While it is queued `waits_for` names its root, and
+    when a worker that reads it was last seen, null for never. With `wait` the answer comes when the work has ended, or
+    after so many seconds."""
     services = services_of(request)
 
     def ended() -> dict[str, Any] | None:
@@ -121,6 +123,7 @@ async def get_one_work(id: WorkId, request: Request, actor: CurrentActor, wait: 
     found = await wait_for(request, actor, ended, wait)
     if found is None:
         found = await to_thread.run_sync(_work, services, actor, id)
+        found = await to_thread.run_sync(with_awaited, services, actor, found)
     return JSONResponse(found)
 
 

@@ -65,6 +65,19 @@ def test_request_names_what_is_current_and_where_the_data_lies(scene: Scene) -> 
     assert stored_body(scene.recorder, record)["run_id"] == run["run_id"]
 
 
+def test_queued_work_says_which_root_it_waits_for_and_when_a_worker_was_seen(scene: Scene) -> None:
+    id = ask(scene.recorder)
+    told = scene.recorder.get(f"/v1/contract-checks/{id}").json()
+    assert told["waits_for"] == {"root": "lake", "worker_seen_at": None}
+    claim(scene.worker, kinds=["checkpoint_verification"], roots=["lake"])
+    for path in ("/v1/contract-checks", "/v1/work"):
+        told = scene.recorder.get(f"{path}/{id}").json()
+        assert told["waits_for"]["root"] == "lake"
+        assert told["waits_for"]["worker_seen_at"] >= told["requested_at"]
+    assert claim(scene.worker) is not None
+    assert "waits_for" not in scene.recorder.get(f"/v1/contract-checks/{id}").json()
+
+
 @pytest.mark.parametrize(
     ("changes", "status", "code", "said"),
     [

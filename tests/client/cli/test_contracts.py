@@ -10,6 +10,7 @@ from tests.client.cli.conftest import Shipworthy
 from tests.client.cli.contracts import working
 from tests.support.bodies import Body, digest_of
 from tests.support.contracts import (
+    claim,
     complete,
     give_up,
     make_baseline,
@@ -149,7 +150,28 @@ def test_check_without_a_worker_is_not_waited_for_for_ever(
     publish(author)
     done = shipworthy("contract", "check", "orders", *DATA, "--wait", "--timeout", "0.5")
     assert (done.code, done.out) == (4, "queued\n")
-    assert "it goes on as" in done.err
+    start = f"shipworthy-server worker --url {author.base_url} --root lake=PATH".replace("/ ", " ")
+    alone = f"no worker for root 'lake' has been seen; start one where the data lies: {start}\n"
+    page = f"{author.base_url}".rstrip("/") + "/contract-checks/"
+    assert done.err.startswith(f"{alone}queued after 0.5 s; it goes on: {page}")
+    queued = shipworthy("contract", "check", "orders", *DATA)
+    assert queued.err == f"queued; see {page}{queued.out}{alone}"
+    doctor = shipworthy("doctor").out
+    assert (
+        f"2 contract checks queued, and no worker for root 'lake' has been seen\n           → {start}\n"
+        in doctor
+    )
+
+
+def test_worker_that_was_seen_is_waited_for_in_silence(
+    author: httpx.Client, worker: httpx.Client, shipworthy: Shipworthy
+) -> None:
+    publish(author)
+    assert claim(worker, kinds=["checkpoint_verification"], roots=["lake"]) is None
+    done = shipworthy("contract", "check", "orders", *DATA, "--wait", "--timeout", "0.5")
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("queued after 0.5 s; it goes on: ")
+    assert "queued" not in shipworthy("doctor").out
 
 
 def test_check_sends_what_it_was_given(

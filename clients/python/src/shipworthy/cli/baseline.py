@@ -42,7 +42,7 @@ def make(
         asked = client.make_baseline(
             snapshot=snapshot, root=root, path=path, numbers=number or (), labels=label or (), bins=bins
         )
-        with progress_of("measuring") as tell:
+        with progress_of("measuring", client.url) as tell:
             found = client.wait_for_work(asked.id, timeout, tell)
     if as_json:
         print_json(dict(found.document))

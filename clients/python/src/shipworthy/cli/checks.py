@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from shipworthy.cli.exits import Exit
 from shipworthy.cli.translating import translated
 from shipworthy.cli.versions import client_version
 from shipworthy.cli.words import count, shown, span
+from shipworthy.cli.working import nobody_takes, worker_command
 from shipworthy.errors import ShipworthyError, UsageError
 from shipworthy.query.client import ShipworthyClient
 from shipworthy.query.errors import KeyRefused, RoleMissing
@@ -27,6 +29,9 @@ from shipworthy.sync import count_kept, find_journals
 
 MAX_SKEW_SECONDS: Final = 5.0
 """Clocks that differ more put facts in a wrong order; the Date header itself is exact to a second."""
+
+
+_MAX_WAITING: Final = 100
 
 
 class Level(StrEnum):
@@ -142,6 +147,7 @@ def _key(settings: Settings, client: ShipworthyClient) -> Iterator[Finding]:
         yield Finding(Level.GOOD, "key", f"{said}; {may}")
     if reads:
         yield _gates(client)
+        yield from _work(client, datetime.now(UTC))
 
 
 def _gates(client: ShipworthyClient) -> Finding:
@@ -154,6 +160,19 @@ def _gates(client: ShipworthyClient) -> Finding:
         return Finding(Level.GOOD, "gates", f"names that take a decision: {shown(names, 5)}")
     said = "no gate stands before any name of a model registry: all but the stage Production are free to move"
     return Finding(Level.WEAK, "gates", said, "shipworthy gate publish NAME policy.yaml")
+
+
+def _work(client: ShipworthyClient, now: datetime) -> Iterator[Finding]:
+    """Checks that nobody takes, as the one tells that waits longest of those that were asked for last."""
+    waiting = list(islice(client.checks(state="queued"), _MAX_WAITING))
+    if not waiting:
+        return
+    oldest = client.check(waiting[-1]["id"]).work
+    alone = nobody_takes(oldest, now)
+    if alone is not None:
+        more = " or more" if len(waiting) == _MAX_WAITING else ""
+        said = f"{count(len(waiting), 'contract check')}{more} queued, and {alone}"
+        yield Finding(Level.WEAK, "work", said, worker_command(oldest, client.url))
 
 
 def _journal(settings: Settings) -> Finding:

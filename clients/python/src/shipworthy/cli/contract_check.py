@@ -10,9 +10,10 @@ from shipworthy.cli.asking import Json, Url, ask
 from shipworthy.cli.contract_parts import show_check
 from shipworthy.cli.exits import Exit
 from shipworthy.cli.screen import messages, output, print_json
-from shipworthy.cli.working import WAIT_SECONDS, progress_of
+from shipworthy.cli.working import WAIT_SECONDS, progress_of, remedy
 from shipworthy.errors import UsageError
 from shipworthy.formats.times import parse_instant
+from shipworthy.query.client import ShipworthyClient
 
 EXITS: Final = {"passed": Exit.OK, "failed": Exit.NEGATIVE}
 """Every other outcome is none: nothing was judged, and nothing may pass for it."""
@@ -64,19 +65,27 @@ def check(
                 print_json(dict(asked.document))
             else:
                 output().print(asked.id)
-                messages().print(f"queued; see {client.url}/v1/contract-checks/{asked.id}", style="dim")
+                messages().print(f"queued; see {_page(client, asked.id)}", style="dim", soft_wrap=True)
+                alone = remedy(client.check(asked.id).work, client.url)
+                if alone is not None:
+                    messages().print(alone, style="weak", soft_wrap=True)
             return
-        with progress_of(f"checking {name}") as tell:
+        with progress_of(f"checking {name}", client.url) as tell:
             found = client.wait_for_check(asked.id, timeout, tell)
     if as_json:
         print_json(dict(found.work.document))
     else:
         show_check(output(), found)
     if not found.work.has_ended:
-        messages().print(f"{found.work.state} after {timeout:g} s; it goes on as {asked.id}", style="weak")
+        said = f"{found.work.state} after {timeout:g} s; it goes on: {_page(client, asked.id)}"
+        messages().print(said, style="weak", soft_wrap=True)
     code = EXITS.get(found.outcome, Exit.NOT_JUDGED)
     if code is not Exit.OK:
         raise typer.Exit(code)
+
+
+def _page(client: ShipworthyClient, check_id: str) -> str:
+    return f"{client.url}/contract-checks/{check_id}"
 
 
 def _parameter(text: str) -> tuple[str, str | int | float | bool]:

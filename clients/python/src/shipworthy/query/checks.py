@@ -47,7 +47,8 @@ class CheckOutcome:
 @dataclass(frozen=True, slots=True)
 class Work:
     """Work that a worker does. `state` is queued, running, done, failed, cancelled or dead; `done` and `total` are
-    steps, None while nothing is told. `baseline` is the digest of the baseline that was made."""
+    steps, None while nothing is told. `baseline` is the digest of the baseline that was made. While it is queued
+    `waits_for` is the root of its data, `worker_seen_at` when a worker that reads it was last seen, None for never."""
 
     id: str
     state: str
@@ -57,6 +58,8 @@ class Work:
     text: str | None
     record: str | None
     baseline: str | None
+    waits_for: str | None
+    worker_seen_at: datetime | None
     document: Document = field(repr=False)
 
     @property
@@ -100,7 +103,7 @@ class Baseline:
 
 
 def work(answer: Document) -> Work:
-    progress = answer.get("progress") or {}
+    progress, waits = answer.get("progress") or {}, answer.get("waits_for") or {}
     return Work(
         id=answer["id"],
         state=answer["state"],
@@ -110,6 +113,8 @@ def work(answer: Document) -> Work:
         text=progress.get("text"),
         record=answer.get("record"),
         baseline=answer.get("baseline"),
+        waits_for=waits.get("root"),
+        worker_seen_at=instant(waits.get("worker_seen_at")),
         document=answer,
     )
 

@@ -90,10 +90,11 @@ class ContractCalls(Exchange):
         contract: str | None = None,
         snapshot: str | None = None,
         outcome: str | None = None,
+        state: str | None = None,
         page: int = PAGE,
     ) -> Iterator[results.Document]:
-        """Results newest first, without the single checks."""
-        filters = {"contract": contract, "snapshot": snapshot, "outcome": outcome}
+        """Results newest first, without the single checks; with `state` (alone) the checks that have no result."""
+        filters = {"contract": contract, "snapshot": snapshot, "outcome": outcome, "state": state}
         return self._pages("/v1/contract-checks", filters, page, lambda item: item)
 
     def cancel_check(self, check_id: str) -> worked.Work:
