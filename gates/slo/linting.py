@@ -12,7 +12,7 @@ from gates.slo.calendars import HOLIDAYS_VERSION, is_business_day
 from gates.slo.definition import Definition, Schedule
 from gates.slo.document import INVARIANT_SOURCE, SLO_SOURCE
 from gates.slo.periods import period_at
-from gates.slo.schedules import windows
+from gates.slo.schedules import due_windows, windows
 from gates.slo.sentences import percent
 from gates.slo.zones import TZDATA_VERSION, opening, zone
 
@@ -81,7 +81,13 @@ def _of_schedule(definition: Definition, now: datetime) -> Iterator[_Note]:
     schedule = definition.expect
     if schedule is None:
         return
-    coming = list(islice(windows(definition, now, now + _HORIZON), _SHOWN))
+    # What opened before its publication is expected only where the definition says that it reaches back.
+    since = (
+        opening(datetime.combine(definition.starts, time(0)), zone(definition.time_zone))
+        if (definition.starts is not None and definition.backfilled)
+        else now
+    )
+    coming = list(islice(due_windows(definition, since, now, now + _HORIZON), _SHOWN))
     if not coming:
         yield (
             "/expect",

@@ -17,6 +17,8 @@ from gates.slo.ticks import last_tick_before, ticks
 from gates.slo.zones import TZDATA_VERSION, instant, local_text, opening, zone
 
 _ONE_DAY: Final = timedelta(days=1)
+_TWO_DAYS: Final = 2 * _ONE_DAY
+"""No deadline by a time of day is further from its opening."""
 _LONGEST_SEARCH: Final = 1500
 """Days in which the window before is looked for. Only an author who skips years of dates gets beyond."""
 
@@ -66,6 +68,18 @@ def windows(definition: Definition, start: datetime, end: datetime) -> Iterator[
                 TZDATA_VERSION,
             )
         before = opens_at
+
+
+def due_windows(
+    definition: Definition, since: datetime, start: datetime, end: datetime
+) -> Iterator[ExpectedWindow]:
+    """The windows that open at `since` or later with start ≤ deadline_utc < end, in order of opening: the first may
+    be open at `start` already. ValueError as for `windows`."""
+    schedule = definition.expect
+    longest = _TWO_DAYS if schedule is None or schedule.within is None else max(schedule.within, _TWO_DAYS)
+    for window in windows(definition, max(since, start - longest), end):
+        if start <= window.deadline_utc < end:
+            yield window
 
 
 def is_expected(schedule: Schedule, day: date) -> bool:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select, tuple_
 from sqlmodel import col
 
 from gates.slo.periods import PeriodBounds
+from gates.slo.schedules import due_windows
 from models.slo.definitions import Published, versions_of
 from models.slo.projections import WITHDRAWN
 from models.slo.remembered import Remembered
@@ -69,13 +70,20 @@ def _promised(
         target=max(one.target for one in definitions),
         max_misses=min(most, default=None),
         earlier=tuple(earlier),
-        reaches_back=any(
-            # Without `backfilled` nothing counts from before the first publication.
-            one.definition.backfilled and one.since < one.first_at and one.first_at > period.start
-            for one in (reported, *before)
-        ),
+        reaches_back=any(_reaches_back(one, period) for one in (reported, *before)),
         has_moved=any(other.definition.time_zone != definition.time_zone for other in before),
     )
+
+
+def _reaches_back(one: Published, period: PeriodBounds) -> bool:
+    """Without `backfilled` nothing counts from before the first publication. With it a window that was still open then
+    was promised before it was over."""
+    until = min(one.first_at, period.end)
+    if not one.definition.backfilled or one.since >= until or until <= period.start:
+        return False
+    if one.definition.expect is None:
+        return True
+    return any(True for _ in due_windows(one.definition, one.since, period.start, until))
 
 
 _BEFORE: Final = Remembered[str, tuple[Published, ...]](MAX_VERSIONS)

@@ -10,7 +10,7 @@ from models.fields import instant_text
 from shipworthy.formats.times import format_instant
 from tests.support.calls import assert_refused
 from tests.support.histories import History
-from tests.support.slos import NAME, PAST, SloScene, make_slo
+from tests.support.slos import JSON, NAME, PAST, SloScene, make_slo
 
 
 @pytest.fixture
@@ -103,6 +103,23 @@ def test_what_was_promised_afterwards_is_told_in_every_line_of_the_report(scene:
     coming = {"from": instant_text(scene.at(PAST + 1)), "to": instant_text(scene.at(PAST + 3))}
     (entry,) = scene.report(**coming)["slos"]
     assert (entry["backfilled_until"], "afterwards" in entry["sentence"]) == (None, False)
+
+
+def test_window_that_is_open_when_it_is_promised_is_not_promised_afterwards(scene: SloScene) -> None:
+    document = make_slo(starts=scene.at(PAST).date().isoformat(), backfilled=True)
+    (note,) = [
+        each["message"]
+        for each in scene.author.post("/v1/slos:lint", content=document, headers=JSON).json()["problems"]
+        if each["severity"] == "info"
+    ]
+    scene.published(document)
+    scene.judged()
+    (entry,) = scene.report()["slos"]
+    assert (entry["backfilled_until"], "afterwards" in entry["sentence"]) == (None, False)
+    first = min(
+        (each for each in scene.listed() if each["status"] == "pending"), key=lambda each: each["opens_at"]
+    )
+    assert f"the next deadlines are {first['deadline_local']}, " in note
 
 
 def test_stricter_version_that_nothing_opened_under_promised_nothing(scene: SloScene) -> None:

@@ -18,6 +18,19 @@ def test_the_next_deadlines_are_shown_with_the_versions_they_rest_on() -> None:
     assert note.line == FIRST_LINE + 1
 
 
+def test_the_next_deadline_is_that_of_the_window_that_is_open_where_it_is_promised() -> None:
+    """As the service expects them: models.slo.definitions.Published.since."""
+    daily = (
+        '{schedule: weekly, weekdays: [mon, tue, wed, thu, fri, sat, sun], timeZone: Etc/UTC, by: "23:59:59"}'
+    )
+    changes = {"expect": daily, "starts": '"2026-11-30"', "maxMisses": "1"}
+    now = utc("2026-11-30T17:26")
+    for backfilled, first in (("true", "2026-11-30T23:59:59"), (None, "2026-12-01T23:59:59")):
+        definition = make_slo(**changes, backfilled=backfilled)
+        (note,) = [each for each in lint(definition, now) if each.severity == "info"]
+        assert f"the next deadlines are {first}+00:00, " in note.message
+
+
 def test_windows_in_the_past_must_be_backfilled() -> None:
     (problem,) = told("error", starts='"2026-11-25"')
     assert problem.pointer.endswith("/starts")
