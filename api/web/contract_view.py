@@ -11,6 +11,7 @@ from api.web.verdicts import Verdict
 from api.web.words import OUTCOMES, check_in_words, plural
 
 _MAX_ARGUMENT: Final = 200
+_NO_NAN: Final = "no_nan:"
 _SUBJECTS: Final = frozenset({"column", "columns", "column_list"})
 
 
@@ -42,10 +43,12 @@ class TableView:
     summary: str
     checks: tuple[CompiledCheck, ...]
     not_evaluated: tuple[Rule, ...]
+    added: str
 
 
 def table_views(suite: Mapping[str, Any]) -> tuple[TableView, ...]:
-    return tuple(_table(each) for each in suite["objects"])
+    waived = suite.get("waived") or ()
+    return tuple(_table(each, waived) for each in suite["objects"])
 
 
 def contract_verdict(version: int, current: int, tables: Sequence[TableView]) -> Verdict:
@@ -81,7 +84,7 @@ def contract_evidence(document: Mapping[str, Any]) -> tuple[Evidence, ...]:
     return (*evidence, Evidence("Record", document["record"], links.record(document["record"])))
 
 
-def _table(compiled: Mapping[str, Any]) -> TableView:
+def _table(compiled: Mapping[str, Any], waived: Sequence[str]) -> TableView:
     checks = tuple(map(_check, compiled["checks"]))
     rules = tuple(Rule(each["rule"], each["reason"], each["blocking"]) for each in compiled["not_evaluated"])
     columns = compiled["columns"]
@@ -94,7 +97,17 @@ def _table(compiled: Mapping[str, Any]) -> TableView:
         summary=", ".join(parts),
         checks=tuple(sorted(checks, key=lambda check: (not check.blocking, check.subject, check.id))),
         not_evaluated=tuple(sorted(rules, key=lambda rule: (not rule.blocking, rule.rule))),
+        added=_added(compiled, waived),
     )
+
+
+def _added(compiled: Mapping[str, Any], waived: Sequence[str]) -> str:
+    """What is checked of all data beside what the contract states: gates.contracts.engine.implicit."""
+    stated = {each["type"] for each in compiled["checks"]}
+    is_waived = "row_count_at_least_one" in waived or "expect_row_count_at_least_one" in stated
+    spared = [each.removeprefix(_NO_NAN) for each in waived if each.startswith(_NO_NAN)]
+    floats = "no NaN in a float column" + (f" but {', '.join(spared)}" if spared else "")
+    return f"When data is checked, also: {'' if is_waived else 'at least one row, '}{floats}."
 
 
 def _check(check: Mapping[str, Any]) -> CompiledCheck:

@@ -49,3 +49,4 @@ def test_contract_compiled_from_a_document_has_a_page(scene: Scene) -> None:
     page = scene.browser().get("/contracts/orders/versions/1").text
     assert re.search(r"<code>amount</code> range of values", page)
     assert "range of values" in page
+    assert "When data is checked, also: at least one row, no NaN in a float column." in page

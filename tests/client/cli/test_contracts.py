@@ -112,6 +112,35 @@ def test_check_ends_with_the_outcome(
     assert listed["outcome"] == ("failed" if failed else "passed")
 
 
+def test_check_says_which_of_its_checks_the_contract_does_not_state(
+    author: httpx.Client, worker: httpx.Client, shipworthy: Shipworthy
+) -> None:
+    said = "When data is checked, unless waived, also: at least one row, no NaN in a float column."
+    assert said in shipworthy("contract", "lint", written(make_contract())).out
+    published = publish(author)
+
+    def do(worker: httpx.Client, work: Body) -> None:
+        result = result_of(work, published)
+        (first, *_) = result["checks"]
+        added = ["row_count_at_least_one", "no_nan:fare", "no_nan:tip"]
+        stated = len(result["checks"])
+        result["checks"] += [first | {"id": each, "rule": None} for each in added]
+        open_rule = {"id": "not_evaluated:/a", "type": "rule", "rule": "/a", "outcome": "not_evaluated"}
+        result["checks"].append(first | open_rule | {"blocking": False, "reason": "text alone"})
+        result["counts"] |= {"passed": stated + 3, "not_evaluated": 1}
+        answer = complete(worker, work, result)
+        assert answer.status_code == 200, answer.text
+
+    with working(worker, do):
+        done = shipworthy("contract", "check", "orders", *DATA, "--wait")
+    assert done.code == 0, done.err
+    assert (
+        "of the contract; row_count_at_least_one, no_nan of 2 columns of every contract\n"
+        in done.out.splitlines(keepends=True)[1]
+    )
+    assert " and 1 rule not evaluated of the contract" in done.out
+
+
 @pytest.mark.parametrize("outcome", ["error", "not_evaluated"])
 def test_check_that_judged_nothing_is_exit_4(
     outcome: str, author: httpx.Client, worker: httpx.Client, shipworthy: Shipworthy

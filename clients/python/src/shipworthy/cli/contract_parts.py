@@ -13,6 +13,8 @@ from shipworthy.query.checks import Check, CheckOutcome, Judged
 from shipworthy.query.contracts import ContractProblem, ContractTable, UnjudgedRule
 
 OUTCOME_STYLES: Final = {"passed": "good", "failed": "bad", "error": "bad", "not_evaluated": "weak"}
+_ADDED: Final = "When data is checked, unless waived, also: at least one row, no NaN in a float column."
+_NO_NAN: Final = "no_nan:"
 _SIGNS: Final = {"passed": "✓", "failed": "✗", "error": "✗", "not_evaluated": "▲"}
 _SEVERITY_STYLES: Final = {"error": "bad", "warning": "weak", "info": "dim"}
 _ORDER: Final = ("error", "failed", "not_evaluated", "passed")
@@ -37,6 +39,8 @@ def show_tables(console: Console, tables: Sequence[ContractTable]) -> None:
         if each.not_evaluated:
             line.append(f", {count(each.not_evaluated, 'rule')} not evaluated", "weak")
         console.print(line)
+    if tables:
+        console.print(Text(f"  {_ADDED}", "dim"))
 
 
 def show_unjudged(console: Console, rules: Iterable[UnjudgedRule]) -> None:
@@ -64,7 +68,7 @@ def show_check(console: Console, check: Check) -> None:
     console.print(headline)
     counted = [(name, result.counts.get(name, 0)) for name in _ORDER]
     said = ", ".join(f"{number} {_word(name)}" for name, number in counted if number)
-    console.print(Text(f"  {said} of {sum(result.counts.values())}", "dim"))
+    console.print(Text(f"  {said} of {sum(result.counts.values())}{_made_up(result)}", "dim"))
     shown = sorted(
         (each for each in result.checks if each.outcome != "passed"),
         key=lambda each: _ORDER.index(each.outcome),
@@ -73,6 +77,22 @@ def show_check(console: Console, check: Check) -> None:
         console.print(_table(shown))
     if result.checks_blob is not None:
         console.print(Text(f"  All checks are in the blob {result.checks_blob}.", "dim"))
+
+
+def _made_up(result: CheckOutcome) -> str:
+    """How many of the checks the contract states, as its lint counts them, and which are added to every contract."""
+    added = [each.id for each in result.checks if each.is_added]
+    if not added or result.checks_blob is not None:
+        return ""
+    unjudged = sum(each.type == "rule" for each in result.checks)
+    stated = count(len(result.checks) - len(added) - unjudged, "check")
+    if unjudged:
+        stated += f" and {count(unjudged, 'rule')} not evaluated"
+    names = [each for each in added if not each.startswith(_NO_NAN)]
+    floats = len(added) - len(names)
+    if floats:
+        names.append(f"no_nan of {count(floats, 'column')}")
+    return f": {stated} of the contract; {', '.join(names)} of every contract"
 
 
 def _table(checks: Sequence[Judged]) -> Table:

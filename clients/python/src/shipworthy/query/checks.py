@@ -14,7 +14,7 @@ ENDED: Final = frozenset({"done", "failed", "cancelled", "dead"})
 @dataclass(frozen=True, slots=True)
 class Judged:
     """One check of a result; `outcome` is passed, failed, error or not_evaluated. `observed` is a number, a share or
-    a count, never a value of the data."""
+    a count, never a value of the data. `is_added`: no rule of the contract, but one that holds for all data."""
 
     id: str
     type: str
@@ -25,6 +25,7 @@ class Judged:
     observed: int | float | str | None
     bound: str | None
     reason: str | None
+    is_added: bool
     document: Document = field(repr=False)
 
 
@@ -166,5 +167,6 @@ def _judged(item: Document) -> Judged:
         observed=item.get("observed"),
         bound=item.get("bound"),
         reason=item.get("reason"),
+        is_added="rule" in item and item["rule"] is None,
         document=item,
     )
