@@ -69,6 +69,7 @@ def test_lint_names_lines_and_stores_nothing(author: httpx.Client, shipworthy: S
     sound = shipworthy("contract", "lint", written(make_contract()))
     assert sound.code == 0
     assert "  orders: " in sound.out
+    assert sound.out.endswith("✓ can be published\n")
     bad = make_contract().replace("logicalType: integer", "logicalType: integre")
     unsound = shipworthy("contract", "lint", written(bad))
     assert unsound.code == 1
@@ -82,7 +83,7 @@ def test_lint_names_lines_and_stores_nothing(author: httpx.Client, shipworthy: S
 def test_bytes_that_are_no_contract_are_not_published(author: httpx.Client, shipworthy: Shipworthy) -> None:
     refused = shipworthy("contract", "publish", "orders", written(BROKEN))
     assert (refused.code, refused.out) == (1, "")
-    assert "orders.yaml: line 6: " in refused.err
+    assert "orders.yaml:6: error: /schema/0/properties: " in refused.err
     assert shipworthy("contract", "show", "orders").code == 1
 
 

@@ -92,5 +92,5 @@ def test_policy_that_can_not_be_published_says_where_and_how_to_mend_it(
     assert "min" in linted.err
     published = shipworthy("gate", "publish", GATE, "policy.yaml")
     assert published.code == 1
-    assert f"policy.yaml: line {line}: " in published.err
+    assert f"policy.yaml:{line}: error: /criteria/0/mim: " in published.err
     assert shipworthy("gate", "show", GATE).out.startswith(f"{GATE} version 1: ")

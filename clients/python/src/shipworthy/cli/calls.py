@@ -52,7 +52,7 @@ def in_commands(text: str, url: str | None = None, name: str | None = None) -> s
                 return f"at {base}{said}" if lead == "with" else f"{lead + ' ' if lead else ''}{base}{said}"
         return found.group(0)
 
-    return _CALL.sub(replaced, _TWICE.sub(r"\1", text))
+    return _CALL.sub(replaced, _TWICE.sub(r"\1", text)).replace("the URL says", "the command says")
 
 
 def _filled(known: str, call: str, said: str, name: str | None) -> str | None:

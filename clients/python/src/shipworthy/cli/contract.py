@@ -8,7 +8,7 @@ import typer
 from shipworthy.cli.asking import Json, Url, ask
 from shipworthy.cli.contract_check import check
 from shipworthy.cli.contract_parts import show_problems, show_tables, show_unjudged
-from shipworthy.cli.documents import problems_shown, read_document
+from shipworthy.cli.documents import CAN_BE_PUBLISHED, problems_shown, read_document
 from shipworthy.cli.exits import Exit
 from shipworthy.cli.screen import messages, output, print_json
 from shipworthy.cli.words import count, short_digest
@@ -39,6 +39,7 @@ def lint(file: ContractFile, url: Url = None, as_json: Json = False) -> None:
         show_unjudged(console, found.not_evaluated)
         if found.ok:
             show_tables(console, found.tables)
+            console.print(CAN_BE_PUBLISHED)
     if not found.ok:
         raise typer.Exit(Exit.NEGATIVE)
 

@@ -21,15 +21,13 @@ _ORDER: Final = ("error", "failed", "not_evaluated", "passed")
 
 
 def show_problems(console: Console, file: str, problems: Iterable[ContractProblem]) -> None:
-    """FILE:LINE: severity: message, as compilers say it, so that editors find the place."""
+    """FILE:LINE: severity: field: message, as compilers say it, so that editors find the place."""
     for problem in problems:
-        line = Text(f"{file}:{problem.line}: ", "name")
-        line.append(problem.severity, _SEVERITY_STYLES.get(problem.severity, "")).append(
-            f": {in_commands(problem.message)}"
-        )
+        line = Text(f"{file}:{problem.line}: " if problem.line else f"{file}: ", "name")
+        line.append(problem.severity, _SEVERITY_STYLES.get(problem.severity, "")).append(": ")
         if problem.pointer:
-            line.append(f"  {problem.pointer}", "dim")
-        console.print(line)
+            line.append(f"{problem.pointer}: ", "dim")
+        console.print(line.append(in_commands(problem.message)))
 
 
 def show_tables(console: Console, tables: Sequence[ContractTable]) -> None:

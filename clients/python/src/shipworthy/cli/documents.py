@@ -1,5 +1,6 @@
 """What is looked over and published the same way: contracts, gate policies, SLO definitions."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +13,11 @@ from shipworthy.cli.contract_parts import show_problems
 from shipworthy.cli.exits import Exit
 from shipworthy.cli.screen import messages, output, print_json
 from shipworthy.errors import UsageError
-from shipworthy.query.contracts import problems
-from shipworthy.query.errors import InvalidRequest
+from shipworthy.query.contracts import ContractProblem, problems
+from shipworthy.query.errors import FieldProblem, InvalidRequest
 
+CAN_BE_PUBLISHED: Final = Text("✓ can be published", "good")
+_LINE: Final = re.compile(r"line (\d+): (.*)", re.DOTALL)
 _MEDIA_TYPES: Final = {".yaml": "application/yaml", ".yml": "application/yaml", ".json": "application/json"}
 
 
@@ -37,9 +40,15 @@ def problems_shown(file: Path, *, as_json: bool) -> Iterator[None]:
     except InvalidRequest as error:
         if as_json or not error.problems:
             raise
-        for problem in error.problems:
-            messages().print(f"{file}: {problem.message}  {problem.field}".rstrip())
+        show_problems(messages(), str(file), map(_placed, error.problems))
         raise typer.Exit(Exit.NEGATIVE) from error
+
+
+def _placed(refused: FieldProblem) -> ContractProblem:
+    """A refused field of a document as its lint tells it: the service says the line in its sentence."""
+    found = _LINE.fullmatch(refused.message)
+    line, message = (int(found.group(1)), found.group(2)) if found is not None else (0, refused.message)
+    return ContractProblem("error", refused.field, line, message)
 
 
 def show_looked_over(file: Path, found: Mapping[str, Any], *, as_json: bool) -> None:
@@ -49,7 +58,7 @@ def show_looked_over(file: Path, found: Mapping[str, Any], *, as_json: bool) -> 
     else:
         show_problems(messages(), str(file), problems(found))
         if found["ok"]:
-            output().print(Text("✓ can be published", "good"))
+            output().print(CAN_BE_PUBLISHED)
     if not found["ok"]:
         raise typer.Exit(Exit.NEGATIVE)
 
