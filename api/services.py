@@ -1,5 +1,7 @@
 """What the routes share: opened once, closed in order."""
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,11 +68,12 @@ def migrate(settings: Settings) -> None:
 def opened_services(settings: Settings, *, open_mode: bool = False) -> Iterator[Services]:
     """Everything the service needs, checked; on leaving, what is queued is committed before anything closes.
 
-    Raises StartRefused when something is not as it must be.
+    Raises StartRefused when something is not as it must be, OSError for a folder or file that can't be written.
     """
     ring = ensure_key_files(key_folder(settings.data))
     if settings.migrate:
         migrate(settings)
+    _require_writable(settings)
     database = Database(settings.database_url)
     try:
         ledger = open_ledger(database, ring.log_key, head_file(settings))
@@ -90,6 +93,18 @@ def opened_services(settings: Settings, *, open_mode: bool = False) -> Iterator[
             authenticator.close()
     finally:
         database.dispose()
+
+
+def _require_writable(settings: Settings) -> None:
+    """SQLite opens what it may only read without a word, and the head is written later: the service would start, and
+    fail at its first record."""
+    places, database = [settings.data], make_url(settings.database_url).database
+    if settings.database_url.startswith("sqlite") and database:
+        places += [Path(database).parent, Path(database)]
+    for place in places:
+        if place.exists() and not os.access(place, os.W_OK):
+            reason = errno.EROFS if os.statvfs(place).f_flag & os.ST_RDONLY else errno.EACCES
+            raise OSError(reason, os.strerror(reason), str(place))
 
 
 def _blobs(settings: Settings) -> BlobStore:

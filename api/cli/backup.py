@@ -39,7 +39,9 @@ def backup(
 
 
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `backup` made.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="DIR", readable=False, help="A folder that `backup` made.")
+    ],
     data: DataOption = DATA_DEFAULT,
 ) -> None:
     """Put a backup into an empty database and data folder, then check all of it.

@@ -19,7 +19,12 @@ from models.keys.key_files import key_folder
 
 DataOption = Annotated[
     Path,
-    typer.Option("--data", envvar="SHIPWORTHY_DATA", help="Folder of database, blobs, keys and log head."),
+    typer.Option(
+        "--data",
+        envvar="SHIPWORTHY_DATA",
+        readable=False,  # Checked when it is used, which is told with what to do.
+        help="Folder of database, blobs, keys and log head.",
+    ),
 ]
 DATA_DEFAULT = DEFAULT_DATA
 

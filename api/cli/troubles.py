@@ -78,10 +78,10 @@ def database_trouble(error: Unavailable, environment: Mapping[str, str] = os.env
 
 def file_trouble(error: OSError, data: Path | None) -> str:
     """A sentence about a file or folder that can't be read, made or written."""
-    path = Path(os.fsdecode(error.filename))
+    path = Path(os.fsdecode(error.filename)).absolute()
     reason = "it is a file, not a folder" if isinstance(error, FileExistsError) else error.strerror
     folder = None if data is None else data.absolute()
-    if folder is None or not (path.absolute() == folder or folder in path.parents or path in folder.parents):
+    if folder is None or not (path == folder or folder in path.parents or path in folder.parents):
         return f"{path} can't be read or written: {reason}; choose a place that this user may write"
     about = "" if path == folder else f" ({path})"
     return (

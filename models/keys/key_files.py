@@ -205,6 +205,11 @@ def _read(path: Path) -> bytes:
     between."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except PermissionError as error:
+        raise StartRefused(
+            f"{path} can't be read: {error.strerror}; start this as the user to whom it belongs, or give another "
+            "folder with --data"
+        ) from error
     except OSError as error:
         raise StartRefused(
             f"{path} can't be read: {error.strerror}; put your own copy back with: "

@@ -103,6 +103,22 @@ def test_something_else_in_the_place_of_a_file_is_told_by_name(
     assert str(place) in sentence
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everything")
+@pytest.mark.parametrize("name", ["", "database", "database/shipworthy.sqlite3"])
+def test_what_may_only_be_read_is_told_before_anything_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.delenv("SHIPWORTHY_DATABASE_URL", raising=False)
+    data = tmp_path / "data"
+    assert CliRunner().invoke(app, ["keys", "create", "--role", "reader", "--data", str(data)]).exit_code == 0
+    (data / name).chmod(0o555 if (data / name).is_dir() else 0o444)
+    refused = served(data)
+    (data / name).chmod(0o700)
+    (sentence,) = refused.stderr.splitlines()
+    assert str(data / name) in sentence
+    assert "give a folder that you own with --data" in sentence
+
+
 def test_file_that_is_no_database_is_told_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SHIPWORTHY_DATABASE_URL", raising=False)
     (tmp_path / "database").mkdir()
