@@ -1,6 +1,7 @@
 """`shipworthy-server`: run and look after the service."""
 
 import os
+import sys
 from importlib.metadata import version
 from typing import Annotated
 
@@ -10,6 +11,8 @@ from api.cli.memory import collector_off, without
 
 # structlog imports rich, which Typer brings, for tracebacks in colour: 3 MiB that JSON lines have no use for.
 with collector_off(), without("rich"):
+    import structlog
+
     from api.cli import db, keys, log
     from api.cli.backup import backup, restore
     from api.cli.fsck import fsck
@@ -42,6 +45,9 @@ def before_every_command(
     """Run and look after the Shipworthy service: lineage and release gates for model training."""
     # The database holds what tokens are checked against, and persons' addresses: files are for their owner.
     os.umask(0o077)
+    if not structlog.is_configured():
+        # By default it speaks on standard output, where a token or a report goes.
+        structlog.configure(logger_factory=structlog.WriteLoggerFactory(sys.stderr))
     for sentence in unknown_variables(os.environ):
         typer.echo(f"shipworthy-server: {sentence}", err=True)
 

@@ -180,12 +180,12 @@ def _greet(services: Services, host: str, port: int, open_mode: bool) -> None:
         return
     admin = create_key(services.ledger, services.ring, namespace="default", roles=[Role.ADMIN])
     recorder = create_key(services.ledger, services.ring, namespace="default", roles=[Role.RECORDER])
-    say(
-        "First start. These two keys are shown this once. The recorder's records runs: keep it. The admin's only reads"
-    )
-    say("as yet, since keys are made and ended here, by the command below:")
+    say("First start. These two keys are shown this once:")
     say(f"  admin     {admin.token}")
     say(f"  recorder  {recorder.token}")
+    say(
+        "Keep the recorder key, which records runs. The admin key only reads as yet: keys are made on this machine."
+    )
     say("More keys: shipworthy-server keys create --role ROLE --owner ADDRESS")
 
 

@@ -3,6 +3,8 @@
 import json
 import socket
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,22 @@ def test_create_prints_the_token_alone_on_standard_output(data: Path) -> None:
     assert token not in result.stderr
     assert parsed.key_id in result.stderr
     assert "reader, recorder" in result.stderr
+
+
+def test_token_stays_alone_when_the_head_of_the_log_can_not_be_written(data: Path) -> None:
+    command = (
+        "import api.cli.main, models.ledger.head as head\n"
+        "def full(*_): raise OSError(28, 'No space left on device')\n"
+        "head.HeadFile.write = full; api.cli.main.app()"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", command, "keys", "create", "--role", "reader", "--data", str(data)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert parse_token(made.stdout.removesuffix("\n")) is not None
+    assert "ledger.head_file_failed" in made.stderr
 
 
 def test_json_names_everything_about_the_new_key(data: Path) -> None:
