@@ -54,6 +54,7 @@ STATUS: Final[Mapping[type[ShipworthyError], int]] = {
     errors.TooManyWaits: 429,
     errors.Unavailable: 503,
     errors.WriteFailed: 500,
+    errors.LedgerDamaged: 500,
     errors.StartRefused: 500,
 }
 
@@ -124,6 +125,9 @@ def respond(error: Exception, request: Request) -> Response:
 
 def _foreseen(error: Exception, request: Request, request_id: str) -> _Problem:
     match error:
+        case errors.LedgerDamaged():
+            _log.error("ledger damaged", request_id=request_id, detail=error.detail)
+            return _problem(error, request_id)
         case ShipworthyError() if STATUS[type(error)] != HTTPStatus.INTERNAL_SERVER_ERROR:
             if isinstance(error, errors.Unavailable) and error.__cause__ is not None:
                 _log.warning("unavailable", request_id=request_id, reason=str(error.__cause__)[:500])

@@ -1,10 +1,15 @@
 """Column types and naming shared by every table."""
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Final
 
-from sqlalchemy import DateTime, Dialect, MetaData, String
+from sqlalchemy import DateTime, Dialect, LargeBinary, MetaData, String
 from sqlalchemy.types import TypeDecorator, TypeEngine
 from sqlmodel import SQLModel
+
+from models.errors import LedgerDamaged
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -49,13 +54,42 @@ class UTCDateTime(TypeDecorator[datetime]):
         return instant(value)
 
 
+class Bytes(LargeBinary):
+    """Bytes, and nothing else: SQLite keeps in any column what it is given."""
+
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[object], bytes | None]:
+        return stored_bytes
+
+
+def stored_bytes(value: object) -> bytes | None:
+    """Bytes as either database gives them. Raises LedgerDamaged for another value."""
+    if value is None or isinstance(value, bytes):
+        return value
+    raise LedgerDamaged(_other_kind("bytes", value))
+
+
+_KINDS: Final[Mapping[type, str]] = {bytes: "bytes", str: "text"}
+
+
+def _other_kind(wanted: str, value: object) -> str:
+    held = _KINDS.get(type(value), "a number")
+    return (
+        f"the database holds {held} in the place of {wanted}: it was changed behind the service; run "
+        "`shipworthy-server fsck`, which names the row, and restore a backup"
+    )
+
+
 def instant(value: object) -> datetime | None:
-    """An instant as either database gives it, aware and in UTC."""
+    """An instant as either database gives it, aware and in UTC. Raises LedgerDamaged for another value."""
     if value is None:
         return None
     if isinstance(value, str):
-        return datetime.fromisoformat(value).replace(tzinfo=UTC)
-    assert isinstance(value, datetime)
+        with suppress(ValueError):
+            return datetime.fromisoformat(value).replace(tzinfo=UTC)
+    if not isinstance(value, datetime):
+        raise LedgerDamaged(_other_kind("an instant", value))
     # As the driver gives it, unless a proxy gave the connection another zone.
     return value if value.tzinfo is UTC else value.astimezone(UTC)
 

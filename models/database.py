@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import Session
 
-from models.errors import Unavailable
+from models.errors import LedgerDamaged, Unavailable
 
 POOL_SIZE: Final = 12
 CROWD: Final = 4
@@ -118,17 +118,32 @@ class Database:
 
 @contextmanager
 def _available(url: URL) -> Iterator[None]:
-    """Database away, or no free connection in time, is an answer of its own: 503, nothing stored."""
+    """Database away, or no free connection in time, is an answer of its own: 503, nothing stored. So is a file of
+    SQLite that is no database any more."""
     try:
         yield
     except PoolTimeout as error:
         raise Unavailable("all database connections are busy; try again in a second") from error
-    except (OperationalError, psycopg.OperationalError) as error:
-        if not _passes(error):
+    except (DBAPIError, psycopg.OperationalError, sqlite3.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        if isinstance(cause, sqlite3.Error) and _is_broken(cause):
+            raise LedgerDamaged(
+                f"the database file can't be read ({cause}): it was cut short or changed behind the service; restore a "
+                "backup"
+            ) from error
+        if not isinstance(error, OperationalError | psycopg.OperationalError) or not _passes(error):
             raise
         raise Unavailable(
             "the database can't be reached or is locked; try again in a second", database=str(url)
         ) from error
+
+
+def _is_broken(cause: sqlite3.Error) -> bool:
+    """Whether SQLite can't make out its file, its schema or a text: the last has no code of its own."""
+    code = getattr(cause, "sqlite_errorcode", None)
+    if code is None:
+        return isinstance(cause, sqlite3.OperationalError) and "decode" in str(cause)
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "malformed" in str(cause)
 
 
 def _passes(error: OperationalError | psycopg.OperationalError) -> bool:

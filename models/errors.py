@@ -220,6 +220,12 @@ class WriteFailed(ShipworthyError):
     code = "write_failed"
 
 
+class LedgerDamaged(ShipworthyError):
+    """What is stored is not what was written: nothing of it is answered or built upon."""
+
+    code = "ledger_damaged"
+
+
 class StartRefused(ShipworthyError):
     """The service refuses to start: schema, guards, keys or log are not what they must be."""
 

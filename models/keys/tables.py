@@ -6,10 +6,10 @@ A namespace exists as soon as a key names it; there is no table of namespaces.
 
 from datetime import datetime
 
-from sqlalchemy import Index, LargeBinary, String, Text
+from sqlalchemy import Index, String, Text
 from sqlmodel import Field
 
-from models.columns import Table, UTCDateTime
+from models.columns import Bytes, Table, UTCDateTime
 
 
 class ApiKey(Table, table=True):
@@ -25,7 +25,7 @@ class ApiKey(Table, table=True):
     level: str = Field(sa_type=String(16))
     owner: str | None = Field(default=None, sa_type=String(64), description="pseudonym of the owning person")
     who: str | None = Field(default=None, sa_type=String(71), description="$redactable digest of the owner")
-    secret_hmac: bytes = Field(sa_type=LargeBinary(32), repr=False)
+    secret_hmac: bytes = Field(sa_type=Bytes(32), repr=False)
     created_at: datetime = Field(sa_type=UTCDateTime)
     expires_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     revoked_at: datetime | None = Field(default=None, sa_type=UTCDateTime)

@@ -16,6 +16,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 from models.bulk import sql_table
+from models.columns import Table
 from models.ledger.rebuild import PROJECTIONS
 from shipworthy.formats.canonical_json import parse_canonical
 from shipworthy.formats.jcs import canonicalize
@@ -54,17 +55,13 @@ def scratch_database() -> Iterator[Connection]:
         engine.dispose()
 
 
-def differences(live: Connection, replayed: Connection) -> Iterator[str | None]:
+def differences(model: type[Table], live: Connection, replayed: Connection) -> Iterator[str | None]:
     """A sentence for each row that is missing, different or without a record; None for each that is right.
 
     JSON documents are compared as values: live ones keep the order and number format in which they were sent,
     replayed ones those of the canonical record.
     """
-    for table in PROJECTIONS:
-        yield from _table_differences(sql_table(table), live, replayed)
-
-
-def _table_differences(table: SqlTable, live: Connection, replayed: Connection) -> Iterator[str | None]:
+    table = sql_table(model)
     key = [column.name for column in table.primary_key]
     found, wanted = _rows(live, table), _rows(replayed, table)
     have, want = next(found, None), next(wanted, None)

@@ -8,22 +8,25 @@ from hashlib import sha256
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection, select
+from sqlalchemy import Table as SqlTable
 
 from models.bulk import sql_table
+from models.columns import Table, metadata
 from models.database import Database
 from models.errors import StartRefused
 from models.kinds.administration import LogRestored
 from models.ledger.compare import differences, scratch_database
 from models.ledger.entries import Entry
 from models.ledger.examine import Examined, examine, named_persons
-from models.ledger.findings import Findings, Report
+from models.ledger.findings import Findings, Part, Report
 from models.ledger.guards import check_guards
 from models.ledger.head import HeadFile, public_key_bytes
 from models.ledger.key_check import KeyCheck
 from models.ledger.opening import no_head_outside
 from models.ledger.reading import StoredRecord, read_records
-from models.ledger.rebuild import replay
+from models.ledger.rebuild import PROJECTIONS, replay
 from models.ledger.schema import require_current
+from models.ledger.storage import wrong_storage
 from models.ledger.tables import Disclosure, Record, TreeHead
 from models.ledger.tree_check import TreeCheck
 from shipworthy.formats.notes import TreeHead as HeadText
@@ -57,13 +60,15 @@ def fsck(
                     f"record {entry.position} is about run {entry.run_id}, which no record before registered"
                 )
 
+        for table in metadata.sorted_tables:
+            Part(findings, f"the table {table.name}").run(_check_storage, connection, table, findings)
         check_log(connection, key, outside, findings, project, progress)
         if head_file is not None and not head_file.path.exists() and findings.checked["records"]:
             findings.note(no_head_outside(head_file, findings.checked["records"]))
-        for sentence in differences(connection, scratch):
-            findings.checked["projected rows"] += 1
-            if sentence is not None:
-                findings.add(sentence)
+        for model in PROJECTIONS:
+            Part(findings, f"the table {model.__tablename__}").run(
+                _compare, model, connection, scratch, findings
+            )
     return findings.report()
 
 
@@ -89,10 +94,12 @@ def check_log(
     progress: Progress,
 ) -> None:
     """Records, tree, heads and keys; `project` is given the entries of each chunk in log order."""
-    tree = TreeCheck(connection, public_key_bytes(key), outside, findings)
+    growing, knowing = Part(findings, "the log's tree"), Part(findings, "the table of keys")
+    disclosing, replaying = Part(findings, "the table disclosure"), Part(findings, "what the records make")
+    tree = growing.run(TreeCheck, connection, public_key_bytes(key), outside, findings)
     keys = KeyCheck(findings)
     latest: StoredRecord | None = None
-    for records in read_records(connection):
+    for records in read_records(connection, salvaging=True):
         examined = [examine(record) for record in records]
         for record, result in zip(records, examined, strict=True):
             for problem in result.problems:
@@ -100,16 +107,30 @@ def check_log(
             if latest is not None and record.recorded_at < latest.recorded_at:
                 findings.add(f"record {record.position} was recorded before record {latest.position}")
             if result.entry is not None and result.envelope is not None:
-                keys.feed(result.entry, result.envelope["actor"])
+                knowing.run(keys.feed, result.entry, result.envelope["actor"])
             latest = record
-        tree.feed(records, dict(_restorations(examined)))
-        _check_disclosures(connection, examined, findings)
-        project([result.entry for result in examined if result.entry is not None])
+        if tree is not None:
+            growing.run(tree.feed, records, dict(_restorations(examined)))
+        disclosing.run(_check_disclosures, connection, examined, findings)
+        replaying.run(project, [result.entry for result in examined if result.entry is not None])
         findings.checked["records"] += len(records)
         findings.checked["bytes"] += sum(len(record.payload) for record in records)
         progress(findings.checked["records"])
-    tree.finish()
-    keys.finish(connection)
+    if tree is not None:
+        growing.run(tree.finish)
+    knowing.run(keys.finish, connection)
+
+
+def _check_storage(connection: Connection, table: SqlTable, findings: Findings) -> None:
+    for sentence in wrong_storage(connection, table):
+        findings.add(sentence)
+
+
+def _compare(model: type[Table], live: Connection, replayed: Connection, findings: Findings) -> None:
+    for sentence in differences(model, live, replayed):
+        findings.checked["projected rows"] += 1
+        if sentence is not None:
+            findings.add(sentence)
 
 
 def _outside(key: Ed25519PrivateKey, head_file: HeadFile | None, findings: Findings) -> HeadText | None:

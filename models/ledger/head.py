@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from sqlalchemy import Connection
 
 from models.bulk import Write, sql_table, wire_type, write_all
-from models.columns import instant
-from models.errors import StartRefused
+from models.columns import instant, stored_bytes
+from models.errors import LedgerDamaged, StartRefused
 from models.ledger import tree
 from models.ledger.tables import TreeHead
 from models.questions import Question, ask_together
@@ -49,13 +49,20 @@ def read_head(connection: Connection) -> Head | None:
 
 
 def head_of(rows: Sequence[tuple[Any, ...]]) -> Head | None:
-    """The answer to HEAD_QUESTION."""
+    """The answer to HEAD_QUESTION. Raises LedgerDamaged when it is no head."""
     if not rows:
         return None
     id, origin, size, frontier, note, at = rows[0]
-    committed = instant(at)
+    committed, subtrees = instant(at), stored_bytes(frontier)
     assert committed is not None
-    return Head(id, origin, Frontier.from_bytes(size, bytes(frontier)), note, committed)
+    assert subtrees is not None
+    try:
+        return Head(id, origin, Frontier.from_bytes(size, subtrees), note, committed)
+    except ValueError as error:
+        raise LedgerDamaged(
+            f"the log's last head, number {id}, fits no log ({error}): it was not written by the service; run "
+            "`shipworthy-server fsck`, remove the row as the owner of the table, or restore a backup"
+        ) from error
 
 
 def make_head(

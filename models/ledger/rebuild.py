@@ -9,13 +9,16 @@ from models.bulk import sql_table, write_all
 from models.columns import Table
 from models.contracts import tables as contract_tables
 from models.database import Database
-from models.errors import StartRefused
+from models.errors import LedgerDamaged, StartRefused
 from models.evaluations import tables as evaluation_tables
 from models.gates import tables as gate_tables
 from models.ledger.entries import Entry
 from models.ledger.lock import take_log_lock
 from models.ledger.reading import StoredRecord, entry_of, read_records
 from models.ledger.schema import require_current
+from models.ledger.storage import wrong_storage
+from models.ledger.tables import Record
+from models.ledger.verified import check_bytes
 from models.ledger.workspace import Workspace
 from models.lineage import tables
 from models.lineage.rules import RULES
@@ -79,12 +82,15 @@ def rebuild(database: Database, progress: Callable[[int], None] = lambda records
     """Empties the projections and fills them from the records in one transaction; gives how many those are.
 
     Readers see the old rows until the end, writers wait. `progress` is told how many records are done.
-    Raises StartRefused, with nothing changed, when a record can't be read.
+    Raises StartRefused, with nothing changed, when a record can't be read, and LedgerDamaged when it is not what
+    was written.
     """
     done = 0
     with database.connection() as connection:
         require_current(connection)
         take_log_lock(connection)
+        for sentence in wrong_storage(connection, sql_table(Record)):
+            raise LedgerDamaged(f"{sentence}; nothing was changed; run `shipworthy-server fsck`")
         for table in PROJECTIONS:
             connection.execute(sql_table(table).delete())
         for chunk in read_records(connection):
@@ -119,6 +125,7 @@ def replay(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _readable(record: StoredRecord) -> Entry:
+    check_bytes(f"record at position {record.position}", record.digest, record.payload)
     try:
         return entry_of(record, cast(Mapping[str, Any], parse_canonical(record.payload)))
     except (ValueError, KeyError, TypeError, RecursionError) as error:

@@ -9,6 +9,7 @@ from sqlmodel import Session, col
 
 from models.errors import NotFound
 from models.ledger.tables import Record
+from models.ledger.verified import check_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,15 @@ _LEAF = (col(Record.position), col(Record.digest), col(Record.kind), col(Record.
 
 
 def get_record(session: Session, namespace: str, digest: str) -> StoredRecord:
-    """Raises NotFound."""
+    """Raises NotFound, and LedgerDamaged when its bytes are not those that the digest names."""
     statement = select(*_LINE, col(Record.payload)).where(
         col(Record.namespace) == namespace, col(Record.digest) == digest
     )
     row = session.connection().execute(statement).first()
     if row is None:
         raise NotFound("no record with this digest in this namespace; name the record as answers give it")
-    return StoredRecord(RecordLine(*row[:5]), bytes(row[5]))
+    check_bytes(f"record at position {row[2]}", digest, row[5])
+    return StoredRecord(RecordLine(*row[:5]), row[5])
 
 
 def list_records(

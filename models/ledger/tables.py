@@ -6,10 +6,10 @@ leaves: with the leaf hashes beside the records a proof reads at most 256 hashes
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index, Integer, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Index, Integer, String, Text, UniqueConstraint
 from sqlmodel import Field
 
-from models.columns import Table, UTCDateTime
+from models.columns import Bytes, Table, UTCDateTime
 
 
 class Record(Table, table=True):
@@ -29,8 +29,8 @@ class Record(Table, table=True):
     content_digest: str = Field(sa_type=String(71))
     level: str = Field(sa_type=String(16))
     recorded_at: datetime = Field(sa_type=UTCDateTime)
-    payload: bytes = Field(sa_type=LargeBinary)
-    leaf_hash: bytes = Field(sa_type=LargeBinary(32))
+    payload: bytes = Field(sa_type=Bytes)
+    leaf_hash: bytes = Field(sa_type=Bytes(32))
 
 
 class TreeNode(Table, table=True):
@@ -38,7 +38,7 @@ class TreeNode(Table, table=True):
 
     level: int = Field(primary_key=True, sa_type=Integer)
     index: int = Field(primary_key=True, sa_type=BigInteger)
-    hash: bytes = Field(sa_type=LargeBinary(32))
+    hash: bytes = Field(sa_type=Bytes(32))
 
 
 class TreeHead(Table, table=True):
@@ -49,7 +49,7 @@ class TreeHead(Table, table=True):
     id: int = Field(primary_key=True, sa_type=BigInteger, sa_column_kwargs={"autoincrement": False})
     origin: str = Field(sa_type=String(256))
     size: int = Field(sa_type=BigInteger)
-    frontier: bytes = Field(sa_type=LargeBinary)
+    frontier: bytes = Field(sa_type=Bytes)
     note: str = Field(sa_type=Text)
     committed_at: datetime = Field(sa_type=UTCDateTime)
 
@@ -61,5 +61,5 @@ class Disclosure(Table, table=True):
 
     digest: str = Field(primary_key=True, sa_type=String(71))
     namespace: str = Field(sa_type=String(256))
-    salt: bytes = Field(sa_type=LargeBinary(16))
+    salt: bytes = Field(sa_type=Bytes(16))
     value: str = Field(sa_type=Text)

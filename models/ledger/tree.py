@@ -1,10 +1,13 @@
 """The log's Merkle tree in the database: what a commit adds to it, and hashes for proofs."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from sqlalchemy import Connection, text
 
-from models.errors import InvalidInput, StartRefused
+from models.columns import stored_bytes
+from models.errors import InvalidInput, LedgerDamaged
 from shipworthy.formats.merkle import (
     Frontier,
     NodeReader,
@@ -56,21 +59,29 @@ def prove_inclusion(connection: Connection, index: int, size: int) -> list[bytes
     """Audit path of the leaf at `index` in the log of `size` leaves, which must be committed."""
     if not 0 <= index < size:
         raise InvalidInput(f"position {index} is not in a log of size {size}; ask for 0 to {size - 1}")
-    return inclusion_path(index, size, node_reader(connection))
+    with _complete(size):
+        return inclusion_path(index, size, node_reader(connection))
 
 
 def prove_consistency(connection: Connection, old_size: int, new_size: int) -> list[bytes]:
     if not 0 <= old_size <= new_size:
         raise InvalidInput(f"a log of size {new_size} can't extend one of size {old_size}; swap them")
-    return consistency_path(old_size, new_size, node_reader(connection))
+    with _complete(new_size):
+        return consistency_path(old_size, new_size, node_reader(connection))
 
 
 def stored_root(connection: Connection, size: int) -> bytes:
-    """Root of the first `size` leaves as the stored hashes have it. StartRefused when one of them is missing."""
-    try:
+    """Root of the first `size` leaves as the stored hashes have it. LedgerDamaged when one of them is missing."""
+    with _complete(size):
         return root_at(size, node_reader(connection))
+
+
+@contextmanager
+def _complete(size: int) -> Iterator[None]:
+    try:
+        yield
     except IndexError as error:
-        raise StartRefused(
+        raise LedgerDamaged(
             f"hashes of the log's first {size} records are missing from the database; "
             "run `shipworthy-server fsck`, which names them, and restore a backup"
         ) from error
@@ -85,4 +96,4 @@ def _read_range(connection: Connection, level: int, first: int, count: int) -> l
             'ORDER BY "index"'
         )
     rows = connection.execute(text(query), {"level": level, "first": first, "last": first + count})
-    return [bytes(row[0]) for row in rows]
+    return [node for node in (stored_bytes(row[0]) for row in rows) if node is not None]

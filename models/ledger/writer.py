@@ -17,7 +17,7 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from models.database import Database
-from models.errors import Unavailable, WriteFailed
+from models.errors import LedgerDamaged, Unavailable, WriteFailed
 from models.ledger.commit import Outcome, commit_items
 from models.ledger.drafts import Item, Stored
 from models.ledger.head import Head, HeadFile
@@ -185,7 +185,7 @@ class Ledger:
     def _outcomes(self, items: list[Item]) -> list[Outcome]:
         try:
             return self._write(items)
-        except Unavailable as error:
+        except (Unavailable, LedgerDamaged) as error:
             return [error] * len(items)
         except Exception as error:
             # One poisonous item must not fail its neighbours: each is tried alone, and the poison told apart.

@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlmodel import Session, col
 
 from models.errors import NotFound
+from models.ledger.verified import check_bytes
 from models.lineage.queries import Document
 from models.lineage.tables import LineageManifest, ModelVersion
 
@@ -111,4 +112,5 @@ def get_manifest(session: Session, namespace: str, digest: str) -> Document:
     row = session.connection().execute(statement).first()
     if row is None:
         raise NotFound("no lineage manifest with this digest in this namespace; model versions name theirs")
+    check_bytes("lineage manifest", digest, row[1].encode())
     return Document(*row)

@@ -12,6 +12,7 @@ from sqlmodel import Session, col
 
 from models.bulk import sql_table
 from models.errors import NotFound
+from models.ledger.verified import check_bytes
 from models.lineage.tables import (
     Artifact,
     Checkpoint,
@@ -188,4 +189,5 @@ def get_ingredient(session: Session, namespace: str, digest: str) -> StoredIngre
     row = session.connection().execute(statement).first()
     if row is None:
         raise NotFound("no ingredient with this digest in this namespace; runs name theirs")
+    check_bytes("ingredient", digest, row[1].encode())
     return StoredIngredient(*row)

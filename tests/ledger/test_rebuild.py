@@ -4,9 +4,10 @@ import pytest
 from sqlalchemy import Connection, inspect, select, text
 
 from models.bulk import sql_table
-from models.errors import StartRefused
+from models.errors import LedgerDamaged, StartRefused
 from models.ledger.backup import TABLES
 from models.ledger.rebuild import PROJECTIONS, rebuild
+from shipworthy.formats.digests import sha256_digest
 from tests.ledger.conftest import Written
 
 
@@ -43,12 +44,25 @@ def test_rebuild_mends_rows_that_were_changed_removed_or_made_up(written: Writte
     assert written.checked().problems == ()
 
 
-def test_rebuild_stops_at_a_record_that_cannot_be_read_and_keeps_what_was(written: Written) -> None:
-    written.rewrite("UPDATE record SET payload = :payload WHERE position = 300", payload=b"{")
+@pytest.mark.parametrize(
+    ("digest", "refusal"),
+    [
+        (None, r"position 300 has bytes that do not hash to its digest.*fsck"),
+        (sha256_digest(b"{"), r"position 300 can't be read.*fsck"),
+    ],
+)
+def test_rebuild_stops_at_a_record_that_is_none_and_keeps_what_was(
+    written: Written, digest: str | None, refusal: str
+) -> None:
+    written.rewrite(
+        "UPDATE record SET payload = :payload, digest = coalesce(:digest, digest) WHERE position = 300",
+        payload=b"{",
+        digest=digest,
+    )
     with written.database.read() as session:
         before = _rows(session.connection())
 
-    with pytest.raises(StartRefused, match=r"position 300 can't be read.*fsck"):
+    with pytest.raises((LedgerDamaged, StartRefused), match=refusal):
         rebuild(written.database)
 
     with written.database.read() as session:

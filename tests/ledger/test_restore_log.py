@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from models.actor import SYSTEM
 from models.database import Database
-from models.errors import InvalidInput, StartRefused
+from models.errors import InvalidInput, LedgerDamaged, StartRefused
 from models.keys.administration import create_key
 from models.ledger.backup import backup
 from models.ledger.head import HeadFile
@@ -152,5 +152,5 @@ def test_loss_is_not_accepted_on_a_log_that_was_rewritten(set_back: Written) -> 
 
 def test_missing_tree_hash_is_a_reason_not_to_start(written: Written) -> None:
     written.rewrite("DELETE FROM tree_node")
-    with pytest.raises(StartRefused, match=r"hashes of the log's first 4\d\d records are missing.*fsck"):
+    with pytest.raises(LedgerDamaged, match=r"hashes of the log's first 4\d\d records are missing.*fsck"):
         open_ledger(written.database, written.ring.log_key, written.head_file)
