@@ -103,7 +103,9 @@ class RequestGuard:
             exchange.disconnected = True
         except Exception as error:  # noqa: BLE001 - the border of the process towards its clients
             if exchange.refusal is None:
-                response = respond(error, Request(scope))
+                # Once an answer has begun, the framework wraps what it knows how to answer.
+                cause = error.__cause__ if exchange.started else None
+                response = respond(cause if isinstance(cause, ShipworthyError) else error, Request(scope))
                 # An answer that has begun can't be taken back: the server closes the connection instead.
                 if not exchange.started:
                     await response(scope, exchange.receive, exchange.send)

@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Final
 
 from models.blob_places import BlobPlace, Folder, ObjectStore, make_private_folder
-from models.errors import BlobDigestMismatch, BodyTooLarge, InvalidInput, NotFound, StartRefused, Unavailable
+from models.errors import (
+    BlobDigestMismatch,
+    BodyTooLarge,
+    InvalidInput,
+    LedgerDamaged,
+    NotFound,
+    StartRefused,
+    Unavailable,
+)
 from shipworthy.formats.digests import is_digest
 
 MAX_BLOB_BYTES: Final = 256 << 20
@@ -65,10 +73,14 @@ class BlobStore:
         self, namespace: str, digest: str, start: int = 0, stop: int | None = None
     ) -> tuple[int, Iterator[bytes]]:
         """The size of the whole blob and its bytes from `start` up to `stop`, 1 MiB at a time. NotFound is
-        raised at once, not by the iterator."""
+        raised at once, not by the iterator.
+
+        A blob that is read whole is hashed: the iterator raises LedgerDamaged in the place of its last chunk when the
+        bytes are not those of the digest."""
         size = self.size(namespace, digest)
         stop = size if stop is None else min(stop, size)
-        return size, self._chunks(blob_key(namespace, digest), start, stop)
+        chunks = self._chunks(blob_key(namespace, digest), start, stop)
+        return size, _verified(chunks, digest) if (start, stop) == (0, size) else chunks
 
     def _chunks(self, key: str, start: int, stop: int) -> Iterator[bytes]:
         with self._place.open(key) as source:
@@ -85,6 +97,21 @@ class BlobStore:
                     path.unlink()
             except FileNotFoundError:
                 continue  # another process swept it first
+
+
+def _verified(chunks: Iterator[bytes], digest: str) -> Iterator[bytes]:
+    hashed, held = hashlib.sha256(), b""
+    for chunk in chunks:
+        if held:
+            yield held
+        hashed.update(chunk)
+        held = chunk
+    if f"sha256:{hashed.hexdigest()}" != digest:
+        raise LedgerDamaged(
+            f"the blob {digest} no longer holds the bytes that it is named after: they were changed behind the "
+            "service; send the right ones again (PUT), or take them from a backup"
+        )
+    yield held
 
 
 class BlobWriter:

@@ -1,7 +1,7 @@
 """`shipworthy-server fsck`: the whole ledger checked, for a person or as JSON."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +9,10 @@ import typer
 from sqlalchemy import make_url
 
 from api.cli.opening import DATA_DEFAULT, DataOption, fail, no_deployment, settings_from, told_plainly
-from api.cli.progress import records_told
+from api.cli.progress import bytes_told, records_told
 from api.services import head_file
 from api.settings import Settings
+from models.blobs import local_folder
 from models.database import Database
 from models.keys.key_files import key_folder, load_key_files
 from models.ledger import fsck as checks
@@ -20,9 +21,12 @@ from models.ledger.findings import Report
 
 def fsck(
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output.")] = False,
+    with_blobs: Annotated[
+        bool, typer.Option("--blobs/--no-blobs", help="Also hash every blob of a local store.")
+    ] = True,
     data: DataOption = DATA_DEFAULT,
 ) -> None:
-    """Check every record, leaf, root, signature, key and projection. Reads only; the service may run.
+    """Check every record, leaf, root, signature, key, projection and blob. Reads only; the service may run.
 
     Exit code 0 when all is well, 1 when something is not or could not be checked.
     """
@@ -36,9 +40,20 @@ def fsck(
         try:
             if not outside.path.exists() and not checks.was_opened(database):
                 fail(no_deployment(data))
-            report = checks.fsck(database, key, outside, records_told("checked"))
+            blobs = local_folder(settings.blobs or settings.data / "blobs")
+            report = checks.fsck(
+                database,
+                key,
+                outside,
+                records_told("checked"),
+                blobs if with_blobs else None,
+                bytes_told("hashed"),
+            )
         finally:
             database.dispose()
+    if blobs is None or not with_blobs:
+        why = "they lie in an object store" if blobs is None else "--no-blobs"
+        report = replace(report, notes=(*report.notes, f"no blob was read ({why})"))
     if as_json:
         typer.echo(json.dumps({"clean": report.clean, **asdict(report)}, ensure_ascii=False))
     else:

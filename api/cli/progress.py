@@ -6,6 +6,7 @@ from typing import Final
 import typer
 
 RECORDS: Final = 100_000
+BYTES: Final = 10 << 30
 
 
 def tell(sentence: str) -> None:
@@ -21,5 +22,18 @@ def records_told(done: str) -> Callable[[int], None]:
         if records - told >= RECORDS:
             told = records
             tell(f"{done} {records:,} records")
+
+    return progress
+
+
+def bytes_told(done: str) -> Callable[[int, int], None]:
+    """A progress function that speaks each time another ten GiB of blobs are done."""
+    told = 0
+
+    def progress(blobs: int, read: int) -> None:
+        nonlocal told
+        if read - told >= BYTES:
+            told = read
+            tell(f"{done} {blobs:,} blobs, {read >> 30:,} GiB")
 
     return progress

@@ -5,6 +5,7 @@ One pass over the records in a read-only transaction, in chunks; memory does not
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
+from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection, select
@@ -15,6 +16,7 @@ from models.columns import Table, metadata
 from models.database import Database
 from models.errors import StartRefused
 from models.kinds.administration import LogRestored
+from models.ledger.blob_check import BlobCheck
 from models.ledger.compare import differences, scratch_database
 from models.ledger.entries import Entry
 from models.ledger.examine import Examined, examine, named_persons
@@ -39,13 +41,17 @@ def fsck(
     key: Ed25519PrivateKey,
     head_file: HeadFile | None = None,
     progress: Progress = lambda records: None,
+    blobs: Path | None = None,
+    blob_progress: Callable[[int, int], None] = lambda blobs, bytes: None,
 ) -> Report:
     """Checks everything that records can prove, with read rights only; `progress` is told records done.
 
+    `blobs` is the folder of the blob store; without it no blob is read. `blob_progress` is told blobs and bytes done.
     Raises StartRefused when the schema is not this version's: then nothing can be told.
     """
     findings = Findings()
     outside = _outside(key, head_file, findings)
+    kept = None if blobs is None else BlobCheck(blobs, findings, blob_progress)
     with database.read() as session, scratch_database() as scratch:
         connection = session.connection()
         require_current(connection)
@@ -59,6 +65,9 @@ def fsck(
                 findings.add(
                     f"record {entry.position} is about run {entry.run_id}, which no record before registered"
                 )
+            if kept is not None:
+                for entry in entries:
+                    kept.feed(entry)
 
         for table in metadata.sorted_tables:
             Part(findings, f"the table {table.name}").run(_check_storage, connection, table, findings)
@@ -69,6 +78,8 @@ def fsck(
             Part(findings, f"the table {model.__tablename__}").run(
                 _compare, model, connection, scratch, findings
             )
+    if kept is not None:
+        kept.finish()
     return findings.report()
 
 

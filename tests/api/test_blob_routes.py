@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from prometheus_client import CollectorRegistry
 from starlette.requests import HTTPConnection
+from structlog.testing import capture_logs
 
 from api.errors import install
 from api.middleware import RequestGuard
@@ -209,3 +211,32 @@ def test_a_full_disk_is_503_and_leaves_nothing(client: TestClient, tmp_path: Pat
     assert "Retry-After" in refused.headers
     assert stored_files(tmp_path) == []
     assert client.put(PATH, content=BYTES).status_code == 201
+
+
+def test_bytes_that_were_changed_are_refused(client: TestClient, tmp_path: Path) -> None:
+    client.put(PATH, content=BYTES)
+    (file,) = tmp_path.rglob(DIGEST.removeprefix("sha256:"))
+    file.write_bytes(b"X" + BYTES[1:])
+    refused = client.get(PATH)
+    assert (refused.status_code, refused.json()["code"]) == (500, "ledger_damaged")
+    assert client.put(PATH, content=BYTES).status_code == 200
+    assert client.get(PATH).content == BYTES
+
+
+def test_large_blob_whose_bytes_were_changed_breaks_off_before_its_end(app: FastAPI, tmp_path: Path) -> None:
+    data = bytes(range(256)) * (12 << 10)
+    digest = sha256_digest(data)
+    with serving(app) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=key()) as client:
+        assert client.put(f"/v1/blobs/{digest}", content=data).status_code == 201
+        assert client.get(f"/v1/blobs/{digest}").content == data
+        (file,) = tmp_path.rglob(digest.removeprefix("sha256:"))
+        file.write_bytes(data[:-1] + b"X")
+        received: list[bytes] = []
+        with (
+            capture_logs() as logged,
+            client.stream("GET", f"/v1/blobs/{digest}") as answer,
+            pytest.raises(httpx.RemoteProtocolError),
+        ):
+            received.extend(answer.iter_bytes())
+    assert sum(map(len, received)) <= 2 << 20
+    assert [line["event"] for line in logged if line["log_level"] == "error"] == ["ledger damaged"]
