@@ -29,6 +29,7 @@ STATUS: Final[Mapping[type[ShipworthyError], int]] = {
     errors.RecordTooLarge: 413,
     errors.BodyTooLarge: 413,
     errors.UnsupportedEncoding: 415,
+    errors.RequestTimeout: 408,
     errors.TokenMissing: 401,
     errors.TokenInvalid: 401,
     errors.RoleMissing: 403,
@@ -111,6 +112,11 @@ class _Problem:
 def problem_response(error: ShipworthyError, request_id: str) -> Response:
     """The problem document of an error below api/."""
     return _problem(error, request_id).document()
+
+
+def plain_problem(status: int, code: str, detail: str, request_id: str) -> Response:
+    """The problem document of what no error class stands for."""
+    return _Problem(status, code, detail, request_id).document()
 
 
 def respond(error: Exception, request: Request) -> Response:

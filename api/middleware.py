@@ -17,8 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import problem_response, respond
 from api.request_body import open_body
+from api.request_patience import STALLED
 from models.blobs import MAX_BLOB_BYTES
-from models.errors import InvalidInput, ShipworthyError
+from models.errors import InvalidInput, RequestTimeout, ShipworthyError, Unavailable
 
 DEFAULT_BODY_LIMIT: Final = 1 << 20
 BODY_LIMITS: Final[Mapping[str, int]] = {"/v1/records:batch": 16 << 20, "/v1/blobs/": MAX_BLOB_BYTES}
@@ -153,6 +154,7 @@ class _Exchange:
         "_received_all",
         "_scope",
         "_send",
+        "_stalled",
         "_status",
         "disconnected",
         "refusal",
@@ -164,6 +166,7 @@ class _Exchange:
         self._scope, self._receive, self._send, self._guard = scope, receive, send, guard
         self._body: Receive | None = None
         self._received_all = False
+        self._stalled = False
         self._completed = False
         self._status = 0
         self.started = False
@@ -187,13 +190,23 @@ class _Exchange:
         try:
             if self._body is None:
                 path = self._scope["path"].removeprefix(self._scope.get("root_path", ""))
-                self._body = open_body(self._scope, self._receive_raw, self._guard.limit_of(path))
+                self._body = open_body(self._scope, self._receive_in_time, self._guard.limit_of(path))
             message = await self._body()
         except ShipworthyError as error:
             self.refusal = error
             raise
         if message["type"] == "http.disconnect" and not self._completed:
             self.disconnected = True
+        return message
+
+    async def _receive_in_time(self) -> Message:
+        """Raises RequestTimeout, or Unavailable at the end of the service, for a body that does not go on."""
+        message = await self._receive_raw()
+        if not message.get("body") and message.get("more_body") and STALLED in self._scope["state"]:
+            self._stalled = True
+            if self._scope["state"][STALLED] == "shutdown":
+                raise Unavailable("The service is shutting down and the body was not whole; send it again.")
+            raise RequestTimeout("The body did not go on for too long; send the whole request again.")
         return message
 
     async def _receive_raw(self) -> Message:
@@ -226,7 +239,7 @@ class _Exchange:
         await self.send({"type": "http.response.body", "body": bytes(response.body), "more_body": True})
         left = DRAIN_BYTES
         with anyio.move_on_after(DRAIN_SECONDS):
-            while not self._received_all and left > 0:
+            while not self._received_all and not self._stalled and left > 0:
                 left -= len((await self._receive_raw()).get("body", b""))
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -4,19 +4,28 @@ httptools sets none: it joins the pieces of a header as they arrive, so that a c
 without end takes memory without end, and each piece copies all before it (64 MB held everybody up for 2 s at a time).
 """
 
+import os
+from http import HTTPStatus
 from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from api.errors import plain_problem
 
 MAX_HEAD_BYTES: Final = 64 << 10
 """Request line and headers, and likewise the trailers or the extension of a chunk. What arrives in one read,
 at most 256 KiB, is parsed before it is counted."""
 
-_TOO_LARGE: Final = b"The request line and headers exceed 64 KiB; send less."
-_ANSWER: Final = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n"
-    b"content-length: %d\r\nconnection: close\r\n\r\n%b" % (len(_TOO_LARGE), _TOO_LARGE)
-)
+_TOO_LARGE: Final = "The request line and headers exceed 64 KiB; send less."
+_MALFORMED: Final = "This is no well-formed HTTP/1.1 request; check its request line, headers and chunks."
+
+
+def refusal_bytes(status: int, code: str, detail: str) -> bytes:
+    """A whole answer from below the app, after which the connection is closed."""
+    response = plain_problem(status, code, detail, os.urandom(16).hex())
+    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode(), b"connection: close"]
+    lines += [name + b": " + value for name, value in response.raw_headers]
+    return b"\r\n".join([*lines, b"", bytes(response.body)])
 
 
 class BoundedHead(HttpToolsProtocol):
@@ -30,10 +39,14 @@ class BoundedHead(HttpToolsProtocol):
         if self._undelivered <= MAX_HEAD_BYTES or self.transport.is_closing():
             return
         if self.cycle is None or self.cycle.response_complete:
-            self.transport.write(_ANSWER)
+            self.transport.write(refusal_bytes(431, "head_too_large", _TOO_LARGE))
             self.transport.close()
         else:
             self.transport.abort()  # an answer under way can't be taken back
+
+    def send_400_response(self, msg: str) -> None:
+        self.transport.write(refusal_bytes(400, "bad_request", _MALFORMED))
+        self.transport.close()
 
     def on_headers_complete(self) -> None:
         self._undelivered = 0

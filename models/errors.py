@@ -58,6 +58,12 @@ class UnsupportedEncoding(ShipworthyError):
     code = "unsupported_encoding"
 
 
+class RequestTimeout(ShipworthyError):
+    """A request that stopped in the middle: its headers or body did not go on in time."""
+
+    code = "request_timeout"
+
+
 class TokenMissing(ShipworthyError):
     """No bearer token was sent."""
 

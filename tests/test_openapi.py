@@ -31,7 +31,7 @@ SPARE_VALUES: Final[tuple[Any, ...]] = (
     {},
     {"x": {}},
 )
-FRAMEWORK_CODES = {"method_not_allowed", "range_not_satisfiable", "bad_request"}
+FRAMEWORK_CODES = {"method_not_allowed", "range_not_satisfiable", "bad_request", "head_too_large"}
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from api.cli.migrating import migrate_apart
 from api.cli.opening import fail, told_plainly
 from api.log_lines import log_lines
 from api.loopback import assert_loopback
-from api.request_head import BoundedHead
+from api.request_patience import PatientProtocol
 from api.services import Services, opened_services
 from api.settings import Settings, read_settings
 from api.telemetry import bound_export
@@ -72,7 +72,7 @@ def serve_until_stopped(host: str, port: int, data: Path, open_mode: bool, root:
             app = create_app(services)
             config = uvicorn.Config(
                 app,
-                http=BoundedHead,
+                http=PatientProtocol,
                 ws="none",
                 loop="uvloop" if sys.platform != "win32" else "asyncio",
                 log_config=None,
