@@ -102,6 +102,7 @@ def test_field_that_breaks_its_rule_is_named(recorder: httpx.Client) -> None:
         ("/started_at", {"started_at": "0000-01-01T00:00:00Z"}),
         ("/started_at", {"started_at": "0001-01-01T00:00:00+14:00"}),
         ("/started_at", {"started_at": 1777629600}),
+        ("/started_at", {"started_at": "2026-05-01T10:00:00.1234567Z"}),
         ("/events/1/at", {"events": [make_event(), make_event(at="yesterday")]}),
         ("/events/0", {"events": [{"type": "state", "at": "2026-05-01T10:00:00Z"}]}),
         ("/events/0/state", {"events": [make_event(state="lost")]}),

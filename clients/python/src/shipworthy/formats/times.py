@@ -16,9 +16,10 @@ def format_instant(when: datetime) -> str:
 
 
 def parse_instant(text: str) -> datetime:
-    """Aware UTC time of an RFC 3339 text with "Z" or an offset; digits beyond microseconds are cut off.
+    """Aware UTC time of an RFC 3339 text with "Z" or an offset.
 
-    ValueError when the text is no such time, has no zone, or lies outside the years 1 to 9999 in UTC.
+    ValueError when the text is no such time, has no zone, says more than microseconds, or lies outside the years 1 to
+    9999 in UTC.
     """
     match = re.fullmatch(_INSTANT, text, re.ASCII)
     if match is None:
@@ -26,7 +27,9 @@ def parse_instant(text: str) -> datetime:
     date, clock, fraction, zone = match.groups()
     if zone is None:
         raise ValueError(f"the time {text!r} has no zone; end it with Z or an offset such as +02:00")
-    microseconds = (fraction or "")[:6].ljust(6, "0")
+    microseconds = (fraction or "").rstrip("0").ljust(6, "0")
+    if len(microseconds) > 6:
+        raise ValueError(f"the time {text!r} says more than microseconds; give at most six digits after the point")
     try:
         offset = "+00:00" if zone in "Zz" else zone
         return datetime.fromisoformat(f"{date}T{clock}.{microseconds}{offset}").astimezone(UTC)
