@@ -4,9 +4,9 @@ A value that breaks its rule is refused, never cut: what is accepted reads back 
 """
 
 from datetime import UTC, datetime
-from typing import Annotated, Final, overload
+from typing import Annotated, Any, Final, overload
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from models.patterns import IDENTIFIER_PATTERN, LINE_PATTERN, RUN_ID_PATTERN, TEXT_PATTERN
 from shipworthy.formats.digests import DIGEST_PATTERN
@@ -19,6 +19,12 @@ def _parse_instant(value: object) -> datetime:
     if not isinstance(value, str):
         raise ValueError('must be a string such as "2026-05-01T12:00:00.000Z"')
     return parse_instant(value)
+
+
+def _check_distinct(values: list[Any]) -> list[Any]:
+    if len(set(values)) < len(values):
+        raise ValueError("names an entry twice; name each once")
+    return values
 
 
 @overload
@@ -54,6 +60,8 @@ Instant = Annotated[
 Count = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
 Bytes = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER, description="bytes")]
 Seconds = Annotated[float, Field(ge=0, description="seconds")]
+DISTINCT: Final = AfterValidator(_check_distinct)
+"""For lists that are sets: a list that names an entry twice is refused."""
 
 
 LAX: Final = Field(strict=False)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from models.fields import (
+    DISTINCT,
     LAX,
     Bytes,
     Count,
@@ -41,7 +42,7 @@ class KeySketch(Value):
 
     blob: Digest
     count: Count
-    columns: Annotated[list[Label], Field(min_length=1, max_length=50)]
+    columns: Annotated[list[Label], Field(min_length=1, max_length=50), DISTINCT]
 
 
 class Split(Value):
@@ -94,6 +95,9 @@ class CheckpointPart(StrEnum):
     DATA_POSITION = "data_position"
 
 
+CheckpointParts = Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5), DISTINCT]
+
+
 class CheckpointLevel(StrEnum):
     """How far a checkpoint is proven, weakest first."""
 
@@ -120,11 +124,16 @@ class CheckpointFact(Value):
     uri: Line | None = None
     location: Location | None = None
     retain_until: Instant | None = None
-    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = Field(
-        default_factory=list
-    )
+    contains: CheckpointParts = Field(default_factory=list)
     level: Literal["written", "complete", "checksummed"] = "written"
     parent: Digest | None = None
+
+    @model_validator(mode="after")
+    def _ends_after_it_began(self) -> Self:
+        started, completed = self.save_started_at, self.save_completed_at
+        if started is not None and completed is not None and completed < started:
+            raise ValueError("was saved before saving began; `save_completed_at` must not be earlier")
+        return self
 
 
 class ArtifactFact(Value):
@@ -168,9 +177,7 @@ class CheckpointVerified(Value):
     level: Annotated[CheckpointLevel, LAX]
     outcome: Literal["passed", "failed"]
     checked_at: Instant
-    contains: Annotated[list[Annotated[CheckpointPart, LAX]], Field(max_length=5)] = Field(
-        default_factory=list
-    )
+    contains: CheckpointParts = Field(default_factory=list)
     method: Text | None = None
     detail: Text | None = None
 

@@ -4,14 +4,16 @@ Each is content-addressed: its digest is the sha256 of the RFC 8785 form of the 
 documents are shared between runs. Fields follow the lineage table in docs/architecture.md.
 """
 
+import re
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from models.fields import LAX, Bytes, Count, Digest, Identifier, Instant, Label, Line, Text, Value
+from models.fields import DISTINCT, LAX, Bytes, Count, Digest, Identifier, Instant, Label, Line, Text, Value
 from models.patterns import COMMIT_PATTERN, PATH_PATTERN, TREE_PATTERN
 
+_POINTER: Final = re.compile("(?:/(?:[^~/]|~[01])*)+")
 Scalar = bool | int | float | Annotated[str, Field(max_length=16384)] | None
 
 
@@ -50,6 +52,18 @@ class Environment(Value):
     variables: Annotated[dict[Label, Text], Field(max_length=500)] = Field(default_factory=dict)
 
 
+def _check_pointer(text: str) -> str:
+    if _POINTER.fullmatch(text) is None:
+        raise ValueError(
+            'is no JSON pointer; write it like /trainer/seed, a "~" in a name as ~0 and a "/" as ~1'
+        )
+    return text
+
+
+Pointer = Annotated[Line, AfterValidator(_check_pointer)]
+"""A JSON pointer (RFC 6901) to a place within a document."""
+
+
 class Config(Value):
     """Canonical JSON of every hyperparameter; secrets are redacted by the client before hashing.
 
@@ -57,7 +71,7 @@ class Config(Value):
     """
 
     values: dict[str, Any]
-    seed_keys: Annotated[list[Line], Field(max_length=100)] = Field(default_factory=list)
+    seed_keys: Annotated[list[Pointer], Field(max_length=100), DISTINCT] = Field(default_factory=list)
     redacted: Annotated[list[Line], Field(max_length=500)] = Field(default_factory=list)
 
 
@@ -172,3 +186,9 @@ class Interval(Value):
 
     start: Instant
     end: Instant
+
+    @model_validator(mode="after")
+    def _holds_time(self) -> Self:
+        if self.end <= self.start:
+            raise ValueError("ends before it begins or holds no time; `end` must be later than `start`")
+        return self

@@ -132,7 +132,7 @@ def _config_family(config: Mapping[str, Any], seed_keys: list[str]) -> str:
     """Digest of the config without the values its `seed_keys` point at (JSON pointers into `values`)."""
     values: JsonValue = config["values"]
     for pointer in seed_keys:
-        values = _without(values, pointer.lstrip("/").split("/"))
+        values = _without(values, pointer.split("/")[1:])
     return document_digest({**config, "values": values})
 
 

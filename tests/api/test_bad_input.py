@@ -23,6 +23,9 @@ from tests.support.bodies import (
 from tests.support.calls import assert_refused, log_size, post
 
 MEBIBYTE: Final = 1 << 20
+APRIL, MAY = "2026-04-01T00:00:00Z", "2026-05-01T00:00:00Z"
+SAVED_BACKWARDS = {"save_started_at": MAY, "save_completed_at": APRIL}
+SKETCH_OF_ONE_COLUMN_TWICE = {"blob": digest_of("sketch"), "count": 3, "columns": ["id", "id"]}
 BAD_DIGESTS: Final = (
     "",
     "5" * 64,
@@ -120,6 +123,25 @@ def test_field_that_breaks_its_rule_is_named(recorder: httpx.Client) -> None:
         (
             "/checkpoints/0/location/path",
             {"checkpoints": [make_checkpoint(location={"root": "a", "path": "/etc"})]},
+        ),
+        ("/checkpoints/0", {"checkpoints": [make_checkpoint(**SAVED_BACKWARDS)]}),
+        ("/checkpoints/0/contains", {"checkpoints": [make_checkpoint(contains=["model", "model"])]}),
+        ("/data_interval", {"data_interval": {"start": MAY, "end": APRIL}}),
+        ("/data_interval", {"data_interval": {"start": MAY, "end": MAY}}),
+        (
+            "/inputs/0/snapshot/extraction",
+            {
+                "inputs": [
+                    {"role": "train", "snapshot": make_snapshot(extraction={"start": MAY, "end": APRIL})}
+                ]
+            },
+        ),
+        ("/config/seed_keys/0", {"config": {"values": {"seed": 1}, "seed_keys": ["nopointer"]}}),
+        ("/config/seed_keys/1", {"config": {"values": {"seed": 1}, "seed_keys": ["/seed", "/x~2"]}}),
+        ("/config/seed_keys", {"config": {"values": {"seed": 1}, "seed_keys": ["/seed", "/seed"]}}),
+        (
+            "/inputs/0/snapshot/key_sketch/columns",
+            {"inputs": [{"role": "train", "snapshot": make_snapshot(key_sketch=SKETCH_OF_ONE_COLUMN_TWICE)}]},
         ),
         ("/artifacts/0/role", {"artifacts": [make_artifact(role="the model")]}),
         ("/seeds/values/torch", {"seeds": {"values": {"torch": 2**53}}}),

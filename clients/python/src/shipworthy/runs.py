@@ -61,7 +61,7 @@ class Run(Recording):
             self._latest_step = at
             body: Body = {"run_id": self.id, "step": at or 0, "trained_until": now(), "uri": _uri(path)}
             if contains:
-                body["contains"] = plain(contains)
+                body["contains"] = plain(list(dict.fromkeys(contains)))
             if location is not None:
                 body["location"] = {"root": location[0], "path": location[1]}
             if self.member in FIRST_MEMBERS and digest is None:

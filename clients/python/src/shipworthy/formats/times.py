@@ -29,7 +29,9 @@ def parse_instant(text: str) -> datetime:
         raise ValueError(f"the time {text!r} has no zone; end it with Z or an offset such as +02:00")
     microseconds = (fraction or "").rstrip("0").ljust(6, "0")
     if len(microseconds) > 6:
-        raise ValueError(f"the time {text!r} says more than microseconds; give at most six digits after the point")
+        raise ValueError(
+            f"the time {text!r} says more than microseconds; give at most six digits after the point"
+        )
     try:
         offset = "+00:00" if zone in "Zz" else zone
         return datetime.fromisoformat(f"{date}T{clock}.{microseconds}{offset}").astimezone(UTC)
