@@ -28,23 +28,27 @@ _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 V = TypeVar("V", bound=Value)
 
 
-def parse_json(data: bytes) -> dict[str, Any]:
-    """One JSON object. Raises InvalidJson, or InvalidInput for what is JSON but nested too deep."""
+def parse_json(data: bytes, wrappers: int = 0) -> dict[str, Any]:
+    """One JSON object. Raises InvalidJson, or InvalidInput for what is JSON but nested too deep. `wrappers` are levels
+    around the body, which don't count."""
     try:
         value = jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False)
     except ValueError as error:
         raise InvalidJson(f"the body is not JSON that can be taken: {error}") from error
     if not isinstance(value, dict):
         raise InvalidJson("the body must be one JSON object: {…}")
-    if _depth(value) > MAX_DEPTH:
-        raise InvalidInput(f"the body is nested more than {MAX_DEPTH} levels deep; flatten it or use a blob")
+    most = MAX_DEPTH + wrappers
+    if _depth(value, most) > most:
+        message = f"is nested more than {MAX_DEPTH} levels deep; flatten it or use a blob"
+        field = "/body" if wrappers else ""
+        raise InvalidInput(f"the body {message}", problems=[FieldProblem(field, message)])
     return value
 
 
-def _depth(value: object) -> int:
-    """Containers within containers, counted only as far as MAX_DEPTH + 1."""
+def _depth(value: object, most: int) -> int:
+    """Containers within containers, counted only as far as `most` + 1."""
     level: list[Any] = [value]
-    for depth in range(MAX_DEPTH + 1):
+    for depth in range(most + 1):
         following: list[Any] = []
         for container in level:
             members = container.values() if type(container) is dict else container
@@ -54,7 +58,7 @@ def _depth(value: object) -> int:
         if not following:
             return depth + 1
         level = following
-    return MAX_DEPTH + 1
+    return most + 1
 
 
 def with_path(body: dict[str, Any], path: Mapping[str, str]) -> dict[str, Any]:

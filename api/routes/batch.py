@@ -124,7 +124,7 @@ def _lines(body: bytes) -> list[tuple[int, bytes]]:
 def _item(recorder: Recorder, actor: Actor, line: bytes) -> Item:
     if len(line) > MAX_LINE_BYTES:
         raise BodyTooLarge(f"the line has {len(line)} bytes, the limit is {MAX_LINE_BYTES}")
-    given = read_fact(parse_json(line), BatchLine)
+    given = read_fact(parse_json(line, wrappers=1), BatchLine)
     kind = KINDS.get(given.kind)
     if kind is None:
         known = ", ".join(sorted(name for name, each in KINDS.items() if each.roles and not each.own_call))

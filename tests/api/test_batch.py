@@ -70,6 +70,20 @@ def test_line_and_own_call_record_the_same(recorder: httpx.Client) -> None:
     assert post(recorder, "/v1/runs", run).status_code == 200
 
 
+def test_line_takes_a_body_as_deep_as_its_own_call_does(recorder: httpx.Client) -> None:
+    def nested(levels: int) -> dict[str, Any]:
+        value: Any = 1
+        for _ in range(levels - 2):
+            value = [value]
+        return make_start(config={"values": {"below": value}})
+
+    items = send(recorder, line("run.registered", nested(31)), line("run.registered", nested(32)))
+    assert statuses(items) == [201, 422]
+    assert items[1]["errors"][0]["field"] == "/body"
+    assert post(recorder, "/v1/runs", nested(31)).status_code == 201
+    assert_refused(post(recorder, "/v1/runs", nested(32)), 422, "invalid_input", "32 levels")
+
+
 def test_line_that_comes_before_what_it_rests_on_is_refused(recorder: httpx.Client) -> None:
     run = make_start()
     event, registered = line("run.event", make_event(run_id=run["run_id"])), line("run.registered", run)
