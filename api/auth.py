@@ -101,6 +101,11 @@ class Authenticator:
         return await self.holder(session)
 
     @property
+    def local_person(self) -> str:
+        """The pseudonym of `local`, whose records stay when open mode ends."""
+        return owner_pseudonym(self._pepper, "default", "local")
+
+    @property
     def is_open(self) -> bool:
         """Whether who sends no token is the person `local`."""
         return self._local is not None

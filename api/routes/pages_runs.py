@@ -111,7 +111,7 @@ def show_run(run_id: RunIdPath, request: Request, viewer: CurrentViewer) -> Resp
         "verdict": run_verdict(run, marks, checkpoints),
         "marks": marks,
         "facts": facts_of(run, view),
-        "made_of": made_of(view),
+        "made_of": made_of(view, run.ingredients),
         "missing": missing_parts(view),
         "inputs": inputs_of(view),
         "attempts": attempt_rows(view),

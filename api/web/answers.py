@@ -39,12 +39,20 @@ def page(
     shown = {
         "viewer": viewer,
         "address": address_of(request),
+        "persons": {} if viewer is None else _persons(request, viewer),
         "path": request.url.path,
         "query": "",
         "refresh_to": None,
         **values,
     }
     return HTMLResponse(render(template, shown), status, headers={"Cache-Control": "no-store"})
+
+
+def _persons(request: Request, viewer: Viewer) -> dict[str, str]:
+    """The pseudonyms that a page tells in a word."""
+    local = services_of(request).authenticator.local_person
+    known = {} if viewer.actor.owner is None else {viewer.actor.owner: "you"}
+    return known | {local: "local"}
 
 
 def address_of(request: Request) -> str:

@@ -56,7 +56,7 @@ class Said:
     """What somebody said of the decision, and by which record."""
 
     word: Word
-    by: str
+    by: str | None
     reason: str
     when: datetime
     record: str
@@ -238,7 +238,7 @@ _SAID: Final = {
 def _said(review: Mapping[str, Any]) -> Said:
     return Said(
         word=_SAID[review["action"]],
-        by=review["by"] or "nobody known",
+        by=review["by"],
         reason=review["reason"],
         when=parse_instant(review["at"]),
         record=review["record"],

@@ -15,7 +15,7 @@ from api.web.run_words import RUN_STATES
 from api.web.slo_words import SLO_STATES, sentence_of
 from api.web.templating import instant
 from api.web.verdicts import Verdict
-from api.web.words import Word
+from api.web.words import Word, person_in_words
 from models.gates.queries import StoredDecision
 from models.lineage.run_queries import RunSummary
 from models.promotions.queries import StoredEvent
@@ -164,7 +164,7 @@ def of_lost(run: RunSummary) -> Need:
         f"{run.job_name} {run.run_id}",
         links.run(run.run_id),
         f"Last heard of {instant(run.last_sign_of_life_at)}{step}: see whether it lives, and start it again.",
-        f"team {run.team}" if run.team else f"{run.owner}" if run.owner else "whoever started it",
+        f"team {run.team}" if run.team else person_in_words(run.owner) if run.owner else "whoever started it",
         run.last_sign_of_life_at,
     )
 

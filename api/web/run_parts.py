@@ -5,23 +5,31 @@ from typing import Any
 
 from api.web import links
 from api.web.check_view import Evidence
+from api.web.ingredient_view import MadeOf, with_values
 from models.lineage.made_of import PARTS
 
 
-def made_of(view: Mapping[str, Any]) -> list[Evidence]:
-    """What the recipe names, each by its digest; what is missing says so."""
+def made_of(view: Mapping[str, Any], documents: Mapping[str, str]) -> list[MadeOf]:
+    """What the recipe names, each by its digest and its values; `documents` are the ingredients' by digest."""
     ingredients = view["ingredients"]
-    found = [
-        Evidence(
-            part.capitalize(),
-            ingredients[part],
-            links.ingredient(ingredients[part]),
-            "not pinned to a commit" if part in view["unpinned"] else "",
+    parts = [
+        (
+            part,
+            Evidence(
+                part.capitalize(),
+                ingredients[part],
+                links.ingredient(ingredients[part]),
+                "not pinned to a commit" if part in view["unpinned"] else "",
+            ),
         )
         for part in PARTS
         if part in ingredients
     ]
-    found += [Evidence("Transformation", each, links.ingredient(each)) for each in view["transformations"]]
+    parts += [
+        ("transformations", Evidence("Transformation", each, links.ingredient(each)))
+        for each in view["transformations"]
+    ]
+    found = [with_values(part, each, documents.get(each.value)) for part, each in parts]
     for name, label in (("recipe_digest", "Recipe"), ("family_digest", "Family")):
         if view[name]:
             note = (
@@ -29,7 +37,8 @@ def made_of(view: Mapping[str, Any]) -> list[Evidence]:
                 if name == "recipe_digest"
                 else "the same but for seeds"
             )
-            found.append(Evidence(label, view[name], links.search(view[name]), note))
+            evidence = Evidence(label, view[name], links.search(view[name]), note)
+            found.append(with_values(name, evidence, None))
     return found
 
 

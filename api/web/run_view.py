@@ -59,10 +59,13 @@ class AttemptRow:
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
+    """`blob` holds what did not fit into the event."""
+
     what: str
     detail: str
     when: datetime
     record: str
+    blob: str | None
 
 
 def run_row(run: RunSummary, effect: str | None) -> RunRow:
@@ -175,14 +178,10 @@ def event_row(event: RunEvent) -> EventRow:
             what = "Attempt started"
         case kind:
             what = kind.replace(".", " ").replace("_", " ").capitalize()
-    parts = [
-        str(body[name])
-        for name in ("phase", "reason", "note", "message", "error")
-        if isinstance(body.get(name), str)
-    ]
+    parts = [str(body[name]) for name in ("phase", "reason", "text") if isinstance(body.get(name), str)]
     parts += [f"step {body['step']:,}"] if body.get("step") is not None else []
     parts += [f"attempt {body['attempt']}"] if body.get("attempt", 1) > 1 else []
-    return EventRow(what, ", ".join(parts), event.at, event.record)
+    return EventRow(what, ", ".join(parts), event.at, event.record, body.get("blob"))
 
 
 def facts_of(run: RunDetail, view: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -190,7 +189,6 @@ def facts_of(run: RunDetail, view: Mapping[str, Any]) -> list[tuple[str, str]]:
     summary, identity = run.summary, view["identity"]
     facts = [("Job", f"{summary.job_namespace}/{summary.job_name}")]
     facts += [("Team", summary.team)] if summary.team else []
-    facts += [("Recorded by", summary.owner)] if summary.owner else []
     facts += [
         (name.replace("_", " ").capitalize(), str(identity[name]))
         for name in ("pipeline", "experiment", "priority", "initiated_by")
@@ -198,14 +196,18 @@ def facts_of(run: RunDetail, view: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     if summary.started_at is not None:
         facts.append(("Started", instant(summary.started_at)))
+    at_step = "" if view.get("last_step") is None else f", at step {view['last_step']:,}"
     if summary.ended_at is not None:
         facts.append(
-            ("Ended", f"{instant(summary.ended_at)}, after {_took(summary.started_at, summary.ended_at)}")
+            (
+                "Ended",
+                f"{instant(summary.ended_at)}, after {_took(summary.started_at, summary.ended_at)}{at_step}",
+            )
         )
     elif summary.state not in ENDED:
         facts.append(("Last heard of", instant(summary.last_sign_of_life_at)))
     facts += [
-        (f"Process {row.process}", _progress(row.step, row.phase, row.received_at))
+        (f"Last progress of {row.process}", _progress(row.step, row.phase, row.received_at))
         for row in run.progress[:8]
     ]
     if identity.get("data_interval"):

@@ -17,7 +17,7 @@ from api.web.slo_words import (
     window_word,
 )
 from api.web.verdicts import Verdict
-from api.web.words import Word
+from api.web.words import Word, person_in_words
 from shipworthy.formats.times import parse_instant
 
 _Told = Mapping[str, Any]
@@ -83,7 +83,7 @@ def _next(told: _Told, slo: str) -> str:
         by = (
             "planned by the definition's author"
             if exclusion["planned"]
-            else f"by {exclusion['approver'] or 'nobody known'}"
+            else f"by {person_in_words(exclusion['approver'])}"
         )
         return sentence_of(f"{exclusion['reason']} ({by})")
     if is_behind(told):

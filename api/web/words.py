@@ -92,6 +92,11 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def person_in_words(pseudonym: str | None) -> str:
+    """By the beginning of the pseudonym, which tells persons apart."""
+    return "nobody known" if pseudonym is None else f"person {pseudonym[:8]}"
+
+
 def bytes_in_words(value: int) -> str:
     """In powers of 1,024 with three digits; below 1 KiB the number itself."""
     size, unit = float(value), "bytes"

@@ -70,6 +70,10 @@ def test_a_run_shows_all_that_is_known_of_it(scene: SloScene) -> None:
         "s3://lake/clicks/train, grade manifest",
         "runs with the same are exact repeats",
         "validation/accuracy 0.91",
+        "learning rate 0.001, seed 7",
+        "2 nodes, 8 accelerators, H100-SXM",
+        "accelerators/0/type H100-SXM",
+        "Recorded by person ",
         "Attempt 1",
         digest_of("model"),
     ):
@@ -113,6 +117,19 @@ def test_attempts_and_events_come_latest_first(sqlite_scene: SloScene) -> None:
     assert said.index("Attempt 2") < said.index("Attempt 1")
     assert "1 h 30 min" in said
     assert said.index("Attempt started attempt 2") < said.index("2026-05-01 10:00:00 UTC Running")
+
+
+def test_a_note_says_what_was_noted(sqlite_scene: SloScene) -> None:
+    run = make_start()
+    sqlite_scene.record("/v1/runs", run)
+    at, blob = "2026-05-01T11:00:00.000Z", digest_of("log")
+    for given in ({"text": "the loader was slow"}, {"text": "log lines", "blob": blob}):
+        body = {"type": "note", "at": at} | given
+        sqlite_scene.record(f"/v1/runs/{run['run_id']}/events", body)
+    page = signed_in(sqlite_scene).get(f"/runs/{run['run_id']}").text
+    assert "Note the loader was slow" in text_of(page)
+    assert "Note log lines as a blob" in text_of(page)
+    assert f'href="/v1/blobs/{blob}"' in page
 
 
 def test_a_revoked_run_says_so_first(sqlite_scene: SloScene) -> None:
