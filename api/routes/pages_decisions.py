@@ -31,7 +31,13 @@ from api.web.viewers import CurrentViewer, Viewer
 from gates.release.criteria.review import ReviewCriterion
 from models.errors import InvalidInput, SeparationOfDuties
 from models.gates.in_force import Standing, standing
-from models.gates.queries import StoredDecision, get_decision, get_gate_version, list_decisions
+from models.gates.queries import (
+    StoredDecision,
+    get_decision,
+    get_gate_version,
+    list_decisions,
+    superseded_among,
+)
 from models.gates.review_queries import list_open, reviews_of
 from models.kinds.registry import KINDS
 
@@ -65,7 +71,8 @@ def show_decisions(
     with services_of(request).database.read() as session:
         found = list_decisions(session, namespace, position, limit + 1, **filters)
         waiting = len(list_open(session, namespace, None, _WAITING))
-    rows = [decision_row(row) for row in found[:limit]]
+        superseded = superseded_among(session, namespace, found[:limit])
+    rows = [decision_row(row, is_superseded=row.record in superseded) for row in found[:limit]]
     older = encode_cursor(scope, (found[limit - 1].position,)) if len(found) > limit else None
     page_size = {} if limit == DEFAULT_LIMIT else {"limit": str(limit)}
     is_filtered = any(filters.values())

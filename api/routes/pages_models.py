@@ -20,7 +20,7 @@ from api.web.words import Word
 from models.catalog import listed_models, newest_decisions, targets_of
 from models.errors import NotFound
 from models.gates.in_force import standing
-from models.gates.queries import gates_of_model, list_decisions
+from models.gates.queries import gates_of_model, list_decisions, superseded_among
 from models.lineage.lineage import lineage_on
 from models.lineage.model_queries import get_version, list_manifests, list_versions
 from models.lineage.queries import list_models
@@ -76,6 +76,7 @@ def show_model_version(
             for gate in gates_of_model(connection, namespace, model)
         ]
         rows = list_decisions(session, namespace, None, _DECISIONS, model=model, artifact=line.artifact)
+        superseded = superseded_among(session, namespace, rows)
         protected = None
         if not found and "*" not in (protect := services_of(request).settings.protect):
             protected = protected_names(protections(connection, namespace), protect)
@@ -91,7 +92,7 @@ def show_model_version(
         "name": name,
         "verdict": version_verdict(name, places, protected),
         "places": places,
-        "rows": [decision_row(row) for row in rows],
+        "rows": [decision_row(row, is_superseded=row.record in superseded) for row in rows],
         "evidence": [
             Evidence("Artifact", line.artifact, links.search(line.artifact)),
             Evidence("Run", line.run_id, links.run(line.run_id)),

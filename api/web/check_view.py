@@ -76,7 +76,7 @@ def _line(check: Mapping[str, Any]) -> CheckLine:
         word=OUTCOMES[check["outcome"]],
         subject=", ".join(columns),
         what=check_in_words(check["type"]),
-        observed=_value(check.get("observed")),
+        observed=_observed(check),
         bound=check.get("bound") or None,
         rows=check.get("rows"),
         unexpected=check.get("unexpected"),
@@ -93,6 +93,13 @@ def _line(check: Mapping[str, Any]) -> CheckLine:
 def _worst_first(line: CheckLine) -> tuple[int, bool, int, str, str]:
     place = list(OUTCOMES).index(line.word.code)
     return place, not line.blocking, _SEVERITIES.index(line.severity), line.subject, line.id
+
+
+def _observed(check: Mapping[str, Any]) -> str | None:
+    """In the unit of its bound."""
+    observed = _value(check.get("observed"))
+    in_percent = observed is not None and str(check.get("bound") or "").rstrip().endswith("%")
+    return f"{observed}\N{NO-BREAK SPACE}%" if in_percent else observed
 
 
 def _value(value: object) -> str | None:

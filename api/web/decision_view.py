@@ -12,7 +12,7 @@ from api.web import links
 from api.web.check_view import CountOfOutcome, Evidence
 from api.web.decision_words import EFFECTS, RESULTS, SHADOW, VERDICTS, for_people, kind_in_words, result_word
 from api.web.verdicts import Verdict
-from api.web.words import Word
+from api.web.words import Word, plural
 from shipworthy.formats.times import parse_instant
 
 _SIGNIFICANT: Final = 6
@@ -129,21 +129,27 @@ def _again(predicate: Mapping[str, Any]) -> str | None:
 
 
 def _line(result: Mapping[str, Any]) -> ResultLine:
+    is_review = result["kind"] == "review"
     return ResultLine(
         id=result["id"],
         word=result_word(result),
         what=kind_in_words(result["kind"]),
         effect=EFFECTS[result["effect"]],
         sentence=result["sentence"],
-        observed=_value(result["observed"]),
+        observed=_approvals(result) if is_review else _value(result["observed"]),
         interval=_interval(result["interval"]),
         required=result["bound"],
-        n=result["n"],
+        n=None if is_review else result["n"],
         needed_n=result["needed_n"],
         method=_method(result),
         parts=tuple(sorted((_part(each) for each in result["parts"]), key=_worst_part_first)),
         evidence=tuple(Evidence("Record", each, links.record(each)) for each in result["evidence"]),
     )
+
+
+def _approvals(result: Mapping[str, Any]) -> str | None:
+    """How many persons approved; None where none were asked."""
+    return None if result["n"] is None else plural(result["n"], "approval")
 
 
 def _part(part: Mapping[str, Any]) -> PartLine:

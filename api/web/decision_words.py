@@ -38,15 +38,15 @@ EFFECTS: Final[Mapping[str, str]] = {
 
 _STALE: Final = frozenset({"stale", "expired"})
 _KINDS: Final[Mapping[str, str]] = {
-    "threshold": "a bound",
-    "comparison": "against the incumbent",
+    "threshold": "a bound to keep",
+    "comparison": "comparison with the incumbent",
     "slices": "every slice",
     "stability": "across seeds",
     "reproduction": "a repeat of the recipe",
     "evidence": "attested evidence",
     "artifact": "the artifact itself",
     "provenance": "where it comes from",
-    "review": "people",
+    "review": "approval by people",
 }
 
 

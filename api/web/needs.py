@@ -91,7 +91,7 @@ def of_slos(reported: Iterable[Reported], now: datetime) -> list[Need]:
                 Need(
                     "slo",
                     SLO_STATES[state],
-                    slo.definition.name,
+                    slo.definition.display_name or slo.definition.name,
                     links.slo(slo.definition.name),
                     sentence_of(slo.status.sentence),
                     f"team {slo.definition.team}",
@@ -148,7 +148,7 @@ def _of_decision(kind: str, row: StoredDecision, predicate: Mapping[str, Any], m
     return Need(
         kind,
         VERDICTS[row.verdict],
-        f"{row.model}{version} to {row.target}",
+        f"{row.model}{version} as {row.target}",
         links.decision(row.record),
         " ".join(filter(None, (predicate["sentence"], more))),
         who,
@@ -172,7 +172,7 @@ def of_lost(run: RunSummary) -> Need:
 def of_refused(event: StoredEvent) -> Need:
     row = refused_row(json.loads(event.document))
     by = f"{row.by}, who tried" if row.by else "whoever tried"
-    return Need("promotion", row.word, f"{row.name} to {row.target}", "/registry", row.sentence, by, row.when)
+    return Need("promotion", row.word, f"{row.name} as {row.target}", "/registry", row.sentence, by, row.when)
 
 
 def of_data(rows: Iterable[Row]) -> list[Need]:

@@ -12,6 +12,7 @@ from api.web.slo_words import (
     SLO_STATES,
     WINDOW_STATES,
     is_behind,
+    is_utc,
     local_in_words,
     sentence_of,
     slices_in_words,
@@ -63,7 +64,9 @@ class SloLine:
 @dataclass(frozen=True, slots=True)
 class WindowRow:
     word: Word
-    deadline: datetime
+    """`deadline` None where the local time says the same."""
+
+    deadline: datetime | None
     local: str
     what: str
     runs: tuple[str, ...]
@@ -144,7 +147,7 @@ def window_href(slo: str, window: _Window) -> str:
 def window_row(slo: str, window: _Window) -> WindowRow:
     return WindowRow(
         word=window_word(window),
-        deadline=parse_instant(window["deadline_utc"]),
+        deadline=None if is_utc(window["deadline_local"]) else parse_instant(window["deadline_utc"]),
         local=local_in_words(window["deadline_local"]),
         what=slices_in_words(window["slices"]) if window.get("slices") else lateness_in_words(window),
         runs=tuple(window["run_ids"]),
@@ -214,7 +217,7 @@ def list_verdict(reported: Sequence[Reported], *, is_filtered: bool) -> Verdict:
 
 def slo_verdict(slo: ReportedSlo) -> Verdict:
     """Is this promise kept, and what is left of its budget?"""
-    state, name = slo.status.state, slo.definition.display_name or slo.definition.name
+    state, name = slo.status.state, f"“{slo.definition.display_name or slo.definition.name}”"
     sentence = {
         "breached": f"{name} is broken.",
         "at_risk": f"{name} is at risk.",

@@ -77,8 +77,13 @@ def cause_in_words(cause: str) -> str:
 
 
 def local_in_words(text: str) -> str:
-    """A local time with its offset, to the minute: "2026-11-25 12:00 +01:00"."""
-    return f"{text[:10]} {text[11:16]} {text[19:]}"
+    """A local time with its offset, to the minute: "2026-11-25 12:00 +01:00"; without one "2026-11-25 11:00 UTC"."""
+    return f"{text[:10]} {text[11:16]} {'UTC' if is_utc(text) else text[19:]}"
+
+
+def is_utc(text: str) -> bool:
+    """Whether a local time is that of UTC, so that saying both would say it twice."""
+    return text[19:] in ("Z", "+00:00")
 
 
 def sentence_of(text: str) -> str:

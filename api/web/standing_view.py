@@ -19,6 +19,7 @@ from shipworthy.formats.times import parse_instant
 _NONE: Final = Word("none", "None", "open")
 _STALE: Final = Word("stale", "Stale", "broken")
 _UNDECIDED: Final = Word("undecided", "Not decided", "open")
+_SUPERSEDED: Final = Word("superseded", "Superseded", "open")
 _TONES: Final = ("bad", "broken", "open", "good")
 
 
@@ -32,6 +33,8 @@ class DecisionRow:
     sentence: str
     when: datetime
     href: str
+    was: str | None = None
+    """The verdict in words of one that is superseded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,12 @@ class Place:
     command: str | None
 
 
-def decision_row(row: StoredDecision) -> DecisionRow:
+def decision_row(row: StoredDecision, *, is_superseded: bool = False) -> DecisionRow:
+    """One that is superseded waits for nobody and lets nothing pass, whatever it said."""
     predicate: Mapping[str, Any] = json.loads(row.document)
-    word = VERDICTS[row.verdict]
+    word = SHADOW if predicate["mode"] == "shadow" else VERDICTS[row.verdict]
     return DecisionRow(
-        word=SHADOW if predicate["mode"] == "shadow" else word,
+        word=_SUPERSEDED if is_superseded else word,
         model=row.model,
         version=predicate["version"],
         to=row.target,
@@ -58,6 +62,7 @@ def decision_row(row: StoredDecision) -> DecisionRow:
         sentence=predicate["sentence"],
         when=parse_instant(predicate["evaluated_at"]),
         href=links.decision(row.record),
+        was=word.text if is_superseded else None,
     )
 
 
@@ -117,11 +122,11 @@ def version_verdict(name: str, places: Sequence[Place], protected: Sequence[str]
     worst = min(places, key=lambda place: _TONES.index(place.word.tone))
     going = [place.target for place in places if place.word.code == "passed"]
     if len(going) == len(places):
-        return Verdict(VERDICTS["passed"], f"{name} may ship to {', '.join(going)}.", "Nothing to do.")
+        return Verdict(VERDICTS["passed"], f"{name} may ship as {', '.join(going)}.", "Nothing to do.")
     held = [place.target for place in places if place.word.code != "passed"]
-    also = f"; it may to {', '.join(going)}" if going else ""
+    also = f"; it may as {', '.join(going)}" if going else ""
     return Verdict(
         worst.word,
-        f"{name} may not ship to {', '.join(held)}{also}.",
+        f"{name} may not ship as {', '.join(held)}{also}.",
         "What unblocks it is listed for each place.",
     )

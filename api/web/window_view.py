@@ -11,6 +11,7 @@ from api.web.slo_view import lateness_in_words
 from api.web.slo_words import (
     cause_in_words,
     is_behind,
+    is_utc,
     local_in_words,
     sentence_of,
     slices_in_words,
@@ -102,7 +103,7 @@ def _next(told: _Told, slo: str) -> str:
 def facts_of(told: _Told) -> list[tuple[str, str]]:
     facts = [
         ("Opens", _moment(told["opens_at"])),
-        ("Deadline", f"{local_in_words(told['deadline_local'])}, {_moment(told['deadline_utc'])}"),
+        ("Deadline", _deadline(told)),
         ("Judged from", _moment(told["due"])),
     ]
     if told["data_interval"] is not None:
@@ -190,6 +191,11 @@ def near_rows(told: _Told, counted: Sequence[str]) -> list[NearRow]:
         for each in told["runs_near"]
         if each["run_id"] not in counted
     ]
+
+
+def _deadline(told: _Told) -> str:
+    local, moment = told["deadline_local"], _moment(told["deadline_utc"])
+    return moment if is_utc(local) else f"{local_in_words(local)}, {moment}"
 
 
 def _moment(text: str) -> str:

@@ -1,12 +1,14 @@
 """Reading gates and decisions; lists are newest first by log position."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select
 from sqlmodel import Session, col
 
+from models.among import among
 from models.bulk import sql_table
 from models.errors import NotFound
 from models.gates.rules import DECISION_NOT_FOUND, GATE_NOT_FOUND
@@ -217,6 +219,21 @@ def latest_decision(
     )
     row = connection.execute(query).first()
     return None if row is None else StoredDecision(*row)
+
+
+def superseded_among(session: Session, namespace: str, rows: Sequence[StoredDecision]) -> frozenset[str]:
+    """Records of the enforced ones whose place a later decision about the same artifact and target has taken."""
+    later, here = sql_table(GateDecision).alias("later"), sql_table(GateDecision).columns
+    query = select(here.record).where(
+        here.namespace == namespace,
+        among(here.record, [row.record for row in rows]),
+        here.mode == "enforce",
+        exists().where(
+            *(later.c[name] == here[name] for name in ("namespace", "artifact", "mode", "model", "target")),
+            later.c.position > here.position,
+        ),
+    )
+    return frozenset(session.connection().execute(query).scalars()) if rows else frozenset()
 
 
 def list_decisions(

@@ -41,8 +41,11 @@ def test_a_decision_that_waits_says_what_unblocks_it_and_takes_two_approvals(sce
         assert f"{person} looked at it" in text_of(browser.get(path).text)
     assert scene.decided(version="1")["verdict"] == "passed"
     version = signed_in(scene, "rob", "reader").get(f"/models/{MODEL}/versions/1")
-    assert f"{MODEL}:1 may ship to {TO}." in text_of(version.text)
+    assert f"{MODEL}:1 may ship as {TO}." in text_of(version.text)
     assert "Superseded" in text_of(signed_in(scene, "rob", "reader").get(path).text)
+    listed = text_of(signed_in(scene, "rob", "reader").get("/decisions").text)
+    assert "Nothing waits for a review." in listed
+    assert "Superseded was: Needs review" in listed
 
 
 def test_who_trained_may_not_approve_and_keeps_what_was_typed(scene: GateScene) -> None:
@@ -103,17 +106,17 @@ def test_a_review_needs_a_reason_a_token_and_a_role(scene: GateScene) -> None:
 
 
 def test_a_blocked_version_lists_the_worst_first_and_how_to_go_on(scene: GateScene) -> None:
-    waiting(scene)
-    decision = blocked(scene)
+    waits, decision = waiting(scene), blocked(scene)
     browser = signed_in(scene, "rob", "reader")
     said = text_of(browser.get(f"/decisions/{decision['decision']}").text)
     assert said.index("auc") < said.index("bias")
     assert f"shipworthy gate evaluate {MODEL}:2 --gate" in said
     assert "Failed" in said
     version = text_of(browser.get(f"/models/{MODEL}/versions/2").text)
-    assert f"{MODEL}:2 may not ship to {TO}." in version
+    assert f"{MODEL}:2 may not ship as {TO}." in version
     assert decision["unblocks"][0] in version
     listed = text_of(browser.get("/decisions").text)
+    assert "Measured 0 approvals" in text_of(browser.get(f"/decisions/{waits['decision']}").text)
     assert listed.index(f"{MODEL} version 2") < listed.index(f"{MODEL} version 1")
     only = text_of(browser.get("/decisions", params={"verdict": "review_required"}).text)
     assert f"{MODEL} version 1" in only

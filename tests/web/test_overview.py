@@ -91,11 +91,11 @@ def test_blocked_places_and_waiting_reviews_are_listed_until_they_are_settled(
     browser = signed_in_at_gate(gate, "rob", "reader")
     said = text_of(browser.get("/").text)
     assert "1 thing needs you." in said
-    assert f"Needs review {MODEL} version 1 to {TO}" in said
+    assert f"Needs review {MODEL} version 1 as {TO}" in said
     assert "Who acts: approvers" in said
     blocked(gate)
     said = text_of(browser.get("/").text)
-    assert said.index(f"May not ship {MODEL} version 2 to {TO}") < said.index(f"{MODEL} version 1 to {TO}")
+    assert said.index(f"May not ship {MODEL} version 2 as {TO}") < said.index(f"{MODEL} version 1 as {TO}")
     assert "To unblock it, auc: A better artifact is needed." in said
     assert "Who acts: whoever trains it" in said
 

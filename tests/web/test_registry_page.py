@@ -76,7 +76,7 @@ def test_findings_come_worst_first_with_who_can_mend_them(scene: PromotionScene)
     assert "s3://models/8 (s3) can neither be read" in said
     assert digest_of("exchanged") in page, "to be copied whole"
     assert "Refused newest first" in said
-    assert f"{MODEL} version 2 to {TO} by ada" in said
+    assert f"{MODEL} version 2 as {TO} by ada" in said
 
 
 def test_overview_lists_the_findings(scene: PromotionScene) -> None:

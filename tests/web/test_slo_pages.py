@@ -107,7 +107,7 @@ def test_a_promise_shows_what_is_left_and_links_every_window(sqlite_scene: SloSc
     client = signed_in(sqlite_scene)
     page = client.get(f"/slo/{NAME}", params={"from": f"{sqlite_scene.at(0):%Y-%m-%d}"}).text
     said = text_of(page)
-    assert "nightly is broken." in said
+    assert "“nightly” is broken." in said
     assert "the lake moved" in said
     assert "Judged anew" in said
     assert "2 h after the deadline" in said
@@ -119,6 +119,22 @@ def test_a_promise_shows_what_is_left_and_links_every_window(sqlite_scene: SloSc
     missed = text_of(client.get(f"/slo/{NAME}?status=breached").text)
     assert ("Missed: late" in missed, "Missed: never came" in missed) == (True, True)
     assert "Met 20" not in missed
+
+
+def test_a_promise_has_one_name_and_a_time_is_said_once(sqlite_scene: SloScene) -> None:
+    document = make_slo(**sqlite_scene.past).replace(
+        b'"name": "nightly"', b'"name": "nightly", "displayName": "Done by 6"'
+    )
+    sqlite_scene.published(document)
+    sqlite_scene.judged()
+    client = signed_in(sqlite_scene)
+    assert ">Done by 6</a>" in client.get("/").text
+    assert ">Done by 6</a>" in client.get("/slo").text
+    said = text_of(client.get(f"/slo/{NAME}").text)
+    assert "“Done by 6” is broken." in said
+    assert "+00:00" not in said
+    said = text_of(client.get(window_path(sqlite_scene, NEVER)).text)
+    assert re.search(r"Deadline \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC Judged", said)
 
 
 def test_windows_are_paged_by_their_deadlines(sqlite_scene: SloScene) -> None:

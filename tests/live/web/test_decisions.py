@@ -57,4 +57,4 @@ def test_two_people_other_than_the_trainer_let_it_pass(browser: Browser, release
     assert releases.decided(version="1")["verdict"] == "passed"
     with visit_as(browser, url, releases.token("rob", "reader")) as reader:
         page = reader.open(f"/models/{MODEL}/versions/1")
-        expect(page.get_by_role("heading", level=1)).to_have_text(f"{MODEL}:1 may ship to champion.")
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"{MODEL}:1 may ship as champion.")

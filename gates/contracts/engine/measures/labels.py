@@ -48,7 +48,7 @@ def label_shares(kwargs: Mapping[str, object], circumstances: Circumstances) -> 
         new = rounded(max(0.0, found.other / values - before.other / total))
         sentence = (
             f"A label's share in {column.name!r} differs by up to {difference:.4g} from the baseline, "
-            f"and labels it does not have make up {new:.4g}."
+            + (f"and new labels are {new:.4g} of its values." if new else "and no label is new.")
         )
         return judged(
             difference <= furthest and new <= newest,
