@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from api.web import links
 from api.web.check_view import CountOfOutcome, Evidence
+from api.web.decision_facts import evidence_of, facts_of
 from api.web.decision_words import EFFECTS, RESULTS, SHADOW, VERDICTS, for_people, kind_in_words, result_word
 from api.web.verdicts import Verdict
 from api.web.words import Word, plural
@@ -89,8 +90,8 @@ def view(
         counts=tuple(CountOfOutcome(word, counted.count(word.code)) for word in RESULTS.values()),
         lines=tuple(lines),
         unblocks=tuple(map(for_people, predicate["unblocks"])),
-        facts=_facts(predicate),
-        evidence=_evidence(predicate),
+        facts=facts_of(predicate),
+        evidence=evidence_of(predicate),
         said=tuple(_said(each) for each in said),
     )
 
@@ -193,45 +194,6 @@ def _value(value: float | None) -> str | None:
 
 def _interval(interval: Sequence[float] | None) -> str | None:
     return None if interval is None else f"{_value(interval[0])} to {_value(interval[1])}"
-
-
-def _facts(predicate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    version = f" version {predicate['version']}" if predicate["version"] else ""
-    facts = [("Model", f"{predicate['model']}{version}"), ("Place", predicate["to"])]
-    attempt, incumbent = predicate["attempt"], predicate["incumbent"]
-    if attempt is not None:
-        of_budget = "" if attempt.get("budget") is None else f" of {attempt['budget']}"
-        facts.append(("Attempt", f"{attempt['number']}{of_budget} on this evaluation data"))
-    if incumbent is not None:
-        held = incumbent.get("artifact") or "none: nothing is there yet"
-        facts.append(("Incumbent", f"{held} (by {incumbent.get('how')})"))
-    facts += [("Because", ", ".join(predicate["triggers"]))] if predicate["triggers"] else []
-    facts += [("Evaluated", predicate["evaluated_at"])]
-    if predicate["valid_until"] is not None:
-        facts.append(("May be used until", predicate["valid_until"]))
-    return tuple(facts)
-
-
-def _evidence(predicate: Mapping[str, Any]) -> tuple[Evidence, ...]:
-    artifact = predicate["artifact"]["digest"]
-    evidence = [Evidence("Artifact", artifact, links.search(artifact), "what is signed")]
-    gate, run = predicate["gate"], predicate["training_run"]
-    if gate is not None:
-        named = f"{gate['name']} version {gate['version']}"
-        evidence.append(Evidence("Gate", named, links.gate_version(gate["name"], gate["version"])))
-    if run is not None:
-        evidence.append(Evidence("Training run", run["run_id"], links.run(run["run_id"])))
-    if predicate["facts"] is not None:
-        evidence.append(Evidence("All facts", predicate["facts"], links.blob(predicate["facts"])))
-    evidence += [
-        Evidence(each["role"].replace("_", " ").capitalize(), each["record"], links.record(each["record"]))
-        for each in predicate["inputs"]
-    ]
-    decision = predicate["decision"]
-    evidence.append(
-        Evidence("Proof bundle", decision, links.decision_bundle(decision), "for shipworthy verify")
-    )
-    return tuple(evidence)
 
 
 _SAID: Final = {
