@@ -40,10 +40,18 @@ def read_settings(
     return Settings(
         url=url,
         token=token or environ.get("SHIPWORTHY_TOKEN", "").strip() or None,
-        # Made absolute now: programs change their working directory.
-        folder=Path(folder or environ.get("SHIPWORTHY_DIR", "") or DEFAULT_FOLDER).absolute(),
+        folder=_absolute(Path(folder or environ.get("SHIPWORTHY_DIR", "") or DEFAULT_FOLDER)),
         strict=strict,
     )
+
+
+def _absolute(folder: Path) -> Path:
+    """Made absolute now: programs change their working directory. One that is gone leaves the path as it is, which
+    nothing can be written to then."""
+    try:
+        return folder.absolute()
+    except OSError:
+        return folder
 
 
 def check_url(url: str) -> None:

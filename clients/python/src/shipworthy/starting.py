@@ -64,11 +64,12 @@ def run(
     """
     try:
         settings = read_settings(url, token, dir, strict)
-    except UsageError as error:
+    except Exception as error:
         if strict:
             raise
-        warn_once("settings", f"{error}; records stay in the journal")
-        settings = read_settings("", token, dir, strict, {**os.environ, "SHIPWORTHY_URL": ""})
+        warn_once("settings", f"{first_line(str(error))}; records stay in the journal")
+        folder = dir if isinstance(dir, str | os.PathLike) else None
+        settings = read_settings("", None, folder, strict, {**os.environ, "SHIPWORTHY_URL": ""})
     try:
         return _start(
             settings,
