@@ -10,19 +10,20 @@ from shipworthy.chunks import MAX_LINE_BYTES, Stretch, count_records, read_stret
 from shipworthy.errors import TooLarge
 from shipworthy.log_lines import send_log_lines
 from shipworthy.notices import warn_once
-from shipworthy.state import SendState, StateFile, state_of
+from shipworthy.state import Pending, SendState, StateFile, state_of
 from shipworthy.transport import Transport
 from shipworthy.values import encode
 
 
 class Outcome:
     """`left` is True when lines wait that can be sent now or later, `busy` when another process sends
-    them."""
+    them; `pending` are promises that no line sent so far keeps."""
 
     def __init__(self, *, left: bool = False, busy: bool = False) -> None:
-        self.lines = self.refused = self.sent = 0
+        self.lines = self.refused = 0
         self.left = left
         self.busy = busy
+        self.pending: Pending = {}
 
 
 def send_journal(
@@ -59,7 +60,7 @@ def send_journal(
             _count(path, state, 1, refusals, outcome)
             del state.blobs[0]
             holder.save(state)
-        outcome.sent = state.sent
+        outcome.pending = state.pending
         return outcome
     finally:
         holder.release()

@@ -35,6 +35,7 @@ class Process:
         self._senders: dict[tuple[str, str | None], Sender] = {}
         self._offline: list[Watched] = []
         self._hooked = False
+        self._finalized = 0
 
     def watch(self, watched: Watched, url: str | None, token: str | None) -> Sender | None:
         """Has a run's journal sent from now on; None without a service."""
@@ -116,7 +117,29 @@ class Process:
             self._hooked = True
             atexit.register(self.at_exit)
             if hasattr(os, "register_at_fork"):
-                os.register_at_fork(after_in_child=self.after_fork)
+                os.register_at_fork(before=_import_all, after_in_child=self.after_fork)
+        multiprocessing = sys.modules.get("multiprocessing.util")
+        if multiprocessing is not None and self._finalized != os.getpid():
+            self._finalized = os.getpid()
+            if sys.modules["multiprocessing.process"].parent_process() is not None:
+                # A worker that was forked ends by os._exit, which skips atexit.
+                multiprocessing.Finalize(None, self._finalize, exitpriority=0)
+
+    def _finalize(self) -> None:
+        atexit.unregister(self.at_exit)
+        self.at_exit()
+
+
+def _import_all() -> None:
+    """What threads import when they first need it: a child forked in the midst of that would have half a module."""
+    import email.utils  # noqa: F401
+    import gzip  # noqa: F401
+    import http.client  # noqa: F401
+    import socket  # noqa: F401
+    import ssl  # noqa: F401
+
+    import shipworthy.formats.manifest
+    import shipworthy.pacing  # noqa: F401
 
 
 def _uncaught() -> str | None:

@@ -80,7 +80,7 @@ class Recording:
             what = What.RESUMED
             keep_files(self._journal, what, product, self.id, checkpoint, body, wait=False, then=self._wake)
 
-        self._guarded("resume", record, Product(self._key(), str(checkpoint)))
+        self._guarded("resume", record, Product(self._key(), str(checkpoint), self.folder))
 
     def on_end(self, call: Callable[[], None]) -> None:
         """Has `call` made when the run ends: a signal handler is put back."""
@@ -104,6 +104,11 @@ class Recording:
         """In a new child: it may add facts, but neither sends them nor ends the run."""
         self._journal.after_fork()
         self._sender = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        from shipworthy.passing import pass_on
+
+        return pass_on(self)
 
     def _progress(self) -> tuple[int | None, str | None] | None:
         """Step and phase for the sender; None when this process has ended its part of the run."""
@@ -145,7 +150,7 @@ class Recording:
         self._wake()
 
     def _product(self, path: str | os.PathLike[str], name: str, record: Callable[[Product], None]) -> Product:
-        product = Product(self._key(), os.fspath(path))
+        product = Product(self._key(), os.fspath(path), self.folder)
         self._latest, self._latest_step = product, None
         return self._guarded(name, record, product)
 

@@ -110,7 +110,7 @@ class Run(Recording):
             product.settle(None)
             self._wake()
 
-        return self._guarded("snapshot", record, Product(self._key(), str(source)))
+        return self._guarded("snapshot", record, Product(self._key(), str(source), self.folder))
 
     def evaluation(
         self,

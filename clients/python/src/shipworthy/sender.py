@@ -3,6 +3,8 @@
 import os
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from shipworthy.batches import RunUnknown
@@ -10,9 +12,11 @@ from shipworthy.chunks import Stretch
 from shipworthy.delivery import Outcome, send_flight, send_journal
 from shipworthy.errors import NotDelivered, Trouble
 from shipworthy.notices import warn_once
+from shipworthy.settling import keep_subjects, promises_subjects
+from shipworthy.signs_of_life import send_progress
 from shipworthy.transport import Transport
-from shipworthy.values import encode, first_line
-from shipworthy.watched import PROGRESS_SECONDS, Watched, files_of
+from shipworthy.values import first_line
+from shipworthy.watched import Watched, files_of
 
 POLL_SECONDS: Final = 1.0
 FIRST_DELAY: Final = 0.5
@@ -146,7 +150,7 @@ class Sender:
             closed = each.journal.closed
             try:
                 left = self._send_lines(each, flushing or closed)
-                self._send_progress(each)
+                send_progress(self._transport, each)
             except RunUnknown as unknown:
                 left = True
                 if unknown.refused is None:
@@ -176,22 +180,6 @@ class Sender:
             warn_once("journal", f"the journal in {watched.journal.folder} can't be sent ({why})")
             return True
 
-    def _send_progress(self, watched: Watched) -> None:
-        now = time.monotonic()
-        if now - watched.progress_sent < PROGRESS_SECONDS:
-            return
-        progress = watched.progress()
-        if progress is not None:
-            step, phase = progress
-            body = encode({"process": watched.member, "step": step, "phase": phase})
-            watched.progress_sent = now
-            try:
-                self._transport.post(f"/v1/runs/{watched.run_id}/progress", body)
-            except NotDelivered as refusal:
-                # Not registered yet, or an older service: nothing depends on it.
-                if refusal.trouble is not Trouble.STRANGE:
-                    raise
-
     def _send_files(self, watched: Watched, everything: bool) -> bool:
         """Sends what the process and those it forked wrote; whether something is left."""
         left = False
@@ -207,19 +195,24 @@ class Sender:
             size = path.stat().st_size
             if watched.known.get(path) == size:
                 continue
-            outcome = Outcome()
-            try:
-                send_journal(path, self._transport, is_ready, outcome=outcome)
-            finally:
-                self.refused += outcome.refused
+            outcome = self._send_file(path, is_ready)
+            if outcome.pending and path != watched.journal.path and keep_subjects(path, outcome.pending):
+                outcome = self._send_file(path, is_ready)
             if outcome.busy:
                 left = True
                 continue
-            if not outcome.left:
+            if not outcome.left and not promises_subjects(outcome.pending):
                 # The size seen before: what was appended meanwhile makes the file differ from it.
                 watched.known[path] = size
             left = left or outcome.left
         return left
+
+    def _send_file(self, path: Path, is_ready: Callable[[Stretch], bool]) -> Outcome:
+        outcome = Outcome()
+        try:
+            return send_journal(path, self._transport, is_ready, outcome=outcome)
+        finally:
+            self.refused += outcome.refused
 
     def _send_memory(self, watched: Watched, everything: bool) -> bool:
         """Sends what no disk took, in as few pieces as what is on a disk; whether something is left."""

@@ -1,11 +1,13 @@
 """Promises of a process that ended before it kept them: files are hashed now, if they are as they were."""
 
-import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from shipworthy.capture.processes import host_name
+from shipworthy.locks import is_locked
 from shipworthy.promises import broken_line, digest_files, kept_line
+from shipworthy.recorded import Recorded
 from shipworthy.state import Pending
 from shipworthy.values import Body
 
@@ -33,20 +35,49 @@ def settle_promises(journal: Path, pending: Pending) -> tuple[int, int]:
         else:
             digests[key] = digest
             lines.append(kept_line(promise, digest, size))
+    more, waiting = settled_subjects(journal, pending, digests)
+    lines += more
+    append_lines(journal, [line.rstrip(b"\n") for line in lines])
+    return len(lines), left + waiting
+
+
+def settled_subjects(
+    journal: Path, pending: Pending, digests: Mapping[str, str | None]
+) -> tuple[list[bytes], int]:
+    """The lines that keep promises about products whose digest is known, by now or from `digests`, and how many are
+    left. A process that was forked promises records about what its parent hashes."""
+    lines: list[bytes] = []
+    left = 0
     for promise in pending.values():
         subject = promise.get("subject")
         if not isinstance(subject, str):
             continue
-        if subject in pending and subject not in digests:
+        recorded = Recorded(journal.parent, subject)
+        if subject in digests:
+            digest = digests[subject]
+        elif subject not in pending and recorded.look():
+            digest = recorded.digest
+        else:
             left += 1
             continue
-        digest_known = digests[subject] if subject in digests else _recorded_digest(journal, subject)
-        if digest_known is None:
+        if digest is None:
             lines.append(broken_line(promise, "what it is about could not be hashed"))
         else:
-            lines.append(kept_line(promise, digest_known, 0))
+            lines.append(kept_line(promise, digest, 0))
+    return lines, left
+
+
+def keep_subjects(journal: Path, pending: Pending) -> bool:
+    """Whether lines were added that keep promises of a process that is gone, about what another hashed since."""
+    if not promises_subjects(pending) or is_locked(journal):
+        return False
+    lines, _ = settled_subjects(journal, pending, {})
     append_lines(journal, [line.rstrip(b"\n") for line in lines])
-    return len(lines), left
+    return bool(lines)
+
+
+def promises_subjects(pending: Pending) -> bool:
+    return any("subject" in promise for promise in pending.values())
 
 
 def append_lines(journal: Path, lines: list[bytes]) -> None:
@@ -64,19 +95,3 @@ def append_lines(journal: Path, lines: list[bytes]) -> None:
 def _is_elsewhere(promise: Body) -> bool:
     """Whether the files are missing here because this is not the machine they were written on."""
     return promise.get("host") != host_name() and not os.path.exists(str(promise["path"]))
-
-
-def _recorded_digest(journal: Path, key: str) -> str | None:
-    """The digest in the record with this key, None when the promise of it was broken."""
-    wanted = json.dumps(key).encode()
-    with journal.open("rb") as file:
-        for line in file:
-            if line.startswith(b'{"kind":') and wanted in line:
-                try:
-                    record = json.loads(line)
-                except ValueError:
-                    continue
-                if record["key"] == key:
-                    digest = record["body"].get("digest")
-                    return digest if isinstance(digest, str) else None
-    return None

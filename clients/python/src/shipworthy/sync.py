@@ -65,6 +65,7 @@ def sync_folder(
     troubles = Troubles()
     try:
         early: list[Path] = []
+        unhashed: list[Path] = []
         for path in journals:
             if on_journal is not None:
                 on_journal(path)
@@ -72,16 +73,22 @@ def sync_folder(
                 if again:
                     _resend_refused(path)
                 try:
-                    _send_whole(path, transport, report)
+                    if _send_whole(path, transport, report):
+                        unhashed.append(path)
                 except RunUnknown:
                     # The first rank registers the run; its journal may come after those of others.
                     early.append(path)
         for path in early:
             with troubles.of_one_journal():
                 try:
-                    _send_whole(path, transport, report)
+                    if _send_whole(path, transport, report):
+                        unhashed.append(path)
                 except RunUnknown as unknown:
                     _count_waiting(path, unknown, report)
+        for path in unhashed:
+            with troubles.of_one_journal():
+                # What a forked process promised may be about what its parent's journal, sent later, has hashed.
+                report.unhashed += _send_whole(path, transport, report)
     finally:
         transport.close()
     troubles.raise_first()
@@ -128,18 +135,18 @@ def count_kept(folder: Path) -> int:
     return sum(map(count_left, find_journals(folder)))
 
 
-def _send_whole(path: Path, transport: Transport, report: SyncReport) -> None:
+def _send_whole(path: Path, transport: Transport, report: SyncReport) -> int:
+    """Sends a journal and keeps its promises, if nobody writes it any more; how many promises are left."""
     outcome = _send(path, transport, report)
     pending = read_state(path.with_suffix(".state")).pending
     if outcome.busy or not pending:
-        return
+        return 0
     if is_locked(path):
-        report.unhashed += len(pending)
-        return
+        return len(pending)
     settled, left = settle_promises(path, pending)
-    report.unhashed += left
     if settled:
         _send(path, transport, report)
+    return left
 
 
 def _send(path: Path, transport: Transport, report: SyncReport) -> Outcome:
