@@ -1,4 +1,5 @@
-"""A working directory that was deleted: programs run there as they do without the client, and are recorded."""
+"""Folders that were deleted, of the work or of the journal: programs run as they do without the client, and are
+recorded."""
 
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from shipworthy.sync import sync_folder
 from tests.support.pipelines import run_program, token_of, told, warnings_of
 from tests.support.service import RunningService
+from tests.support.weather import closed_port
 
 GONE = """
     import os, pathlib, sys
@@ -48,6 +50,36 @@ def test_program_under_exec_runs_without_a_working_directory(tmp_path: Path) -> 
     """
     done = run_program(source, tmp_path, {"TMPDIR": str(tmp_path)})
     assert (done.returncode, "Traceback" in done.stderr) == (7, False)
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_journal_that_was_deleted_is_begun_anew(
+    sent: bool, tmp_path: Path, sqlite_service: RunningService
+) -> None:
+    source = f"""
+        import shutil, shipworthy
+        with shipworthy.run("gone/journal", capture=False) as run:
+            run.log(step=1, loss=1.0)
+            assert shipworthy.flush(20) is {sent}
+            shutil.rmtree(".shipworthy")
+            assert shipworthy.flush(3) is {sent}
+            for step in range(2, 50):
+                run.log(step=step, loss=1.0)
+            run.note("after")
+        print(run.id, shipworthy.flush(20))
+    """
+    client = sqlite_service.client("recorder")
+    url = sqlite_service.url if sent else f"http://127.0.0.1:{closed_port()}"
+    done = run_program(source, tmp_path, {"SHIPWORTHY_URL": url, "SHIPWORTHY_TOKEN": token_of(client)})
+    assert done.returncode == 0
+    run_id, flushed = done.stdout.split()
+    assert flushed == str(sent)
+    assert sum("was deleted; what was not sent of it is lost" in each for each in warnings_of(done)) == 1
+    if not sent:
+        sync_folder(tmp_path / ".shipworthy", sqlite_service.url, token_of(client))
+    found = told(client, run_id)
+    assert found.steps() == list(range(1 if sent else 2, 50))
+    assert (found.notes(), found.states()) == (["after"], ["completed"])
 
 
 def test_arguments_of_a_wrong_type_do_not_end_the_training(tmp_path: Path) -> None:

@@ -22,10 +22,12 @@ MEMORY_BYTES: Final = 16 * 2**20
 """Lines kept in memory while no disk takes them; the oldest go first."""
 RETRY_SECONDS: Final = 1.0
 """Between attempts to write to a disk that failed."""
+_REGISTERED: Final = b'{"kind":"run.registered"'
 
 
 class Journal:
-    """`name` is unique among all processes of the run: it is in every idempotency key."""
+    """`name` is unique among all processes of the run: it is in every idempotency key. `family` begins the names of
+    all files of this process and of those it forked."""
 
     def __init__(self, folder: Path | None, member: str, on_memory: Callable[[], None]) -> None:
         """`folder` is that of the run, None when no disk can be written; `member` is "main" or "rank-3".
@@ -33,13 +35,14 @@ class Journal:
         `on_memory` is called when lines begin to wait in memory: only this process can send those.
         """
         self.folder = folder
-        self.name = f"{member}-{os.getpid()}-{time.time_ns():x}"
+        self.family = self.name = f"{member}-{os.getpid()}-{time.time_ns():x}"
         self.lost = 0
         self._on_memory = on_memory
         self._descriptor = -1
+        self._opening: list[bytes] = []
         self._memory: deque[bytes] = deque()
         self._memory_bytes = 0
-        self._torn = self._taken = False
+        self.has_begun = self._torn = self._taken = False
         self._retry_at = 0.0
         self._holders = 1
         # Reentrant: a signal handler may append while the same thread is appending.
@@ -64,6 +67,8 @@ class Journal:
         """Keeps one line, which ends with a line break. Never raises, never waits for anything but the
         write."""
         with self._lock:
+            if line.startswith(_REGISTERED):
+                self._opening.append(line)
             if self._memory or self._torn or self._taken or not self._write(line):
                 self._remember(line)
 
@@ -144,11 +149,12 @@ class Journal:
             # Only closed: unlocking would take the lock from the parent too.
             os.close(self._descriptor)
             self._descriptor = -1
-        self.name = f"{self.name}.{os.getpid()}-{time.time_ns():x}"
+        self.family = self.name = self._further_name()
         self._lock = threading.RLock()
         self._memory.clear()
+        self._opening.clear()
         self._memory_bytes = self._sequence = self.lost = 0
-        self._torn = self._taken = False
+        self.has_begun = self._torn = self._taken = False
         self._holders = 1
 
     def _close(self) -> None:
@@ -160,6 +166,8 @@ class Journal:
     def _write(self, line: bytes) -> bool:
         """Whether the whole line is in the file. A part of it is ended later, and skipped by readers."""
         try:
+            if self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink == 0:
+                self._begin_anew()
             if self._descriptor < 0 and not self._open():
                 return False
             written = os.write(self._descriptor, line)
@@ -173,13 +181,30 @@ class Journal:
         # Without its line break alone it is whole: written again it would be there twice.
         return written == len(line) - 1
 
+    def _begin_anew(self) -> None:
+        """Somebody deleted the file. The new one has another name: what is known of the old one's sending must not
+        count for it. It begins with what registers the run, which may not have been sent."""
+        warn_once(
+            "deleted", f"{self.path} was deleted; what was not sent of it is lost, a new journal is begun"
+        )
+        os.close(self._descriptor)
+        self._descriptor = -1
+        self._torn = False
+        self.name = self._further_name()
+        if self._open():
+            os.write(self._descriptor, b"".join(self._opening))
+
+    def _further_name(self) -> str:
+        return f"{self.name}.{os.getpid()}-{time.time_ns():x}"
+
     def _open(self) -> bool:
         path = self.path
         if path is None:
             return False
-        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
         self._descriptor = os.open(path, flags, 0o600)
+        self.has_begun = True
         # Held while the process lives: `shipworthy sync` finishes only what a dead process left unfinished.
         try_lock(self._descriptor)
         return True

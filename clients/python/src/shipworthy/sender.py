@@ -182,7 +182,7 @@ class Sender:
 
     def _send_files(self, watched: Watched, everything: bool) -> bool:
         """Sends what the process and those it forked wrote; whether something is left."""
-        left = False
+        left = watched.is_missing()
 
         def is_ready(stretch: Stretch) -> bool:
             size = stretch.end - stretch.start

@@ -73,6 +73,11 @@ class Watched:
         hold = min(LONGEST_HOLD, max(10.0, (now - self.began) / 60))
         return size >= LOG_BYTES or now - self.logs_sent >= hold
 
+    def is_missing(self) -> bool:
+        """Whether the own file was deleted, or moved, before it was sent."""
+        path = self.journal.path
+        return self.journal.has_begun and path is not None and path not in self.known and not path.exists()
+
     def take_off(self, lines: list[bytes]) -> Flight:
         stretch = Stretch()
         stretch.add(line.rstrip(b"\n") for line in lines)
@@ -106,7 +111,7 @@ def files_of(journal: Journal) -> Iterator[Path]:
         # The own file first, which registers the run: it has the shortest name.
         names = sorted((item.name for item in items), key=len)
     for name in names:
-        if name.endswith(".jsonl") and name.startswith(f"{journal.name}."):
+        if name.endswith(".jsonl") and name.startswith(f"{journal.family}."):
             yield journal.folder / name
 
 
