@@ -1,7 +1,6 @@
 """Journals sent later, by another process, from another place."""
 
 import json
-import signal
 import subprocess
 from pathlib import Path
 
@@ -11,37 +10,11 @@ from shipworthy.cli.sync import told as told_by_sync
 from shipworthy.errors import JournalError, NotDelivered
 from shipworthy.formats.manifest import hash_tree, manifest_digest
 from shipworthy.state import SendState, StateFile, read_state
-from shipworthy.sync import count_kept, find_journals, sync_folder
+from shipworthy.sync import find_journals, sync_folder
+from tests.client.journals import killed
 from tests.support.pipelines import environment, program, run_program, token_of, told
 from tests.support.service import RunningService
-from tests.support.weather import CuttingProxy, closed_port
-
-# The hasher is kept busy, so that promises are all that the journal has when the process is killed.
-PROMISING = """
-    import os, pathlib, sys, time, shipworthy
-    from shipworthy.process import PROCESS
-    pathlib.Path("model.bin").write_bytes(b"weights")
-    pathlib.Path("gone.bin").write_bytes(b"weights")
-    run = shipworthy.run("sync/promises", capture=False, data={"train": "model.bin"})
-    PROCESS.hasher.wait(20)
-    PROCESS.hasher.submit(lambda: time.sleep(600))
-    run.checkpoint("gone.bin", step=1)
-    model = run.artifact("model.bin")
-    run.evaluation({"auc": 0.9}, subject=model)
-    run.model_version("promised", "1", model)
-    print(run.id, flush=True)
-    time.sleep(600)
-"""
-
-
-def killed(folder: Path) -> str:
-    with subprocess.Popen(
-        program(PROMISING), cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        run_id = process.stdout.readline().strip()
-        process.send_signal(signal.SIGKILL)
-    return run_id
+from tests.support.weather import CuttingProxy
 
 
 def test_promises_of_a_killed_process_are_kept_by_sync(
@@ -193,15 +166,6 @@ def test_chunk_keeps_its_lines_when_more_come_before_it_is_sent_again(
     assert told(client, run_id).steps() == list(range(6))
 
 
-def test_kept_lines_are_counted_without_a_service(tmp_path: Path) -> None:
-    source = "import shipworthy; run = shipworthy.run('a/b', capture=False); run.finish()"
-    run_program(source, tmp_path, {})
-    assert count_kept(tmp_path / ".shipworthy") == 3
-    with pytest.raises(NotDelivered):
-        sync_folder(tmp_path / ".shipworthy", f"http://127.0.0.1:{closed_port()}", None)
-    assert count_kept(tmp_path / ".shipworthy") == 3
-
-
 def test_folder_without_a_journal_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / "launches").mkdir()
     with pytest.raises(JournalError, match="holds no journal"):
@@ -221,16 +185,6 @@ def test_journal_is_sent_by_one_process_at_a_time(tmp_path: Path) -> None:
     assert found is not None
     assert found.sent == 7
     second.release()
-
-
-def test_journal_in_other_hands_is_said_to_be(tmp_path: Path) -> None:
-    run_program("import shipworthy; shipworthy.run('a/b', capture=False).finish()", tmp_path, {})
-    (journal,) = find_journals(tmp_path / ".shipworthy")
-    holder = StateFile(journal)
-    holder.acquire()
-    report = sync_folder(tmp_path / ".shipworthy", f"http://127.0.0.1:{closed_port()}", None)
-    holder.release()
-    assert told_by_sync(report) == "0 records of 1 run sent; 3 kept: another process is sending them"
 
 
 def test_damaged_state_sends_everything_again(tmp_path: Path) -> None:

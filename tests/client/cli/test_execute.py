@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import httpx
 import pytest
 
 from tests.client.cli.conftest import COMMAND, connect, spawn
+from tests.support.pipelines import environment
 from tests.support.service import RunningService
+from tests.support.weather import hanging
 
 
 def only_run(client: httpx.Client) -> dict[str, Any]:
@@ -97,6 +100,25 @@ def test_signals_reach_the_program(sqlite_recorder: httpx.Client) -> None:
     run = only_run(sqlite_recorder)
     assert run["state"] == "aborted"
     assert reason_of(sqlite_recorder, run["run_id"]) == "exit code 7 after a signal"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])
+def test_signal_after_the_program_leaves_its_exit_code(number: signal.Signals, tmp_path: Path) -> None:
+    with (
+        hanging() as port,
+        subprocess.Popen(
+            [COMMAND, "exec", "--", "true"],
+            env=environment(SHIPWORTHY_URL=f"http://127.0.0.1:{port}", SHIPWORTHY_DIR=str(tmp_path / "kept")),
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
+        while not any(b'"completed"' in path.read_bytes() for path in tmp_path.glob("kept/*/*.jsonl")):
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "records are kept" in told
 
 
 @pytest.mark.parametrize(("mode", "code"), [(None, 127), (0o644, 126)])

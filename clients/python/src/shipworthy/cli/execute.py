@@ -163,7 +163,9 @@ def _relaying_signals() -> Iterator[_Relay]:
         yield relay
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # What comes while the last records are sent is for a program that has ended: the exit code stays its own.
+            is_for_us = signal.Signals(number).name in _FROM_TERMINAL
+            signal.signal(number, handler if is_for_us else signal.SIG_IGN)
 
 
 def _ending(status: int, received: list[int]) -> tuple[str, str | None]:
