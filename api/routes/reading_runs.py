@@ -44,7 +44,9 @@ RunIdPath = Annotated[str, Path(pattern=RUN_ID_PATTERN, description="UUIDv7, low
 PresentState = cast(type[StrEnum], StrEnum("PresentState", {name.upper(): name for name in PRESENT_STATES}))
 
 
-@router.get("/v1/runs", response_class=Response, responses=PAGE, summary="List runs, newest first")
+@router.get(
+    "/v1/runs", response_class=Response, responses=PAGE, summary="List runs, the last registered first"
+)
 def get_runs(
     request: Request,
     actor: CurrentActor,

@@ -28,12 +28,15 @@ def make(
     label: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Column to keep values of; repeat it for more.")
     ] = None,
-    bins: Annotated[int, typer.Option(min=2, max=100)] = 10,
+    bins: Annotated[int, typer.Option(min=2, max=100, help="Bins of each number column.")] = 10,
     timeout: Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")] = WAIT_SECONDS,
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Have a worker measure data; prints the digest that a contract pins."""
+    """Have a worker measure data.
+
+    Prints the digest that a contract pins.
+    """
     if (root is None) != (path is None) or (snapshot is None and root is None):
         raise UsageError("name the data: --snapshot DIGEST, or --root ROOT --path PATH")
     if not number and not label:

@@ -68,10 +68,10 @@ def restore_test(
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Restore a checkpoint by a command of yours, and record that it works.
+    """Restore a checkpoint by a command, and record it.
 
-    The command gets the path as its last argument and in SHIPWORTHY_CHECKPOINT, ends with 0 when it restored, and
-    writes what to the file named by SHIPWORTHY_RESTORED: model, optimizer, scheduler, rng, data_position.
+    The command is yours: it gets the path as its last argument and in SHIPWORTHY_CHECKPOINT, ends with 0 when it
+    restored, and writes what to the file named by SHIPWORTHY_RESTORED: model, optimizer, scheduler, rng, data_position.
 
     Exit code: 0 restored, 1 it was not or not all of it, 4 nothing was learnt.
     """

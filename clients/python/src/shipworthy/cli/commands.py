@@ -8,6 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
+from shipworthy.cli.wrong_values import Commands
+
 _TOLD: Final = "Record training runs, ask what models are made of, and whether they may ship."
 
 
@@ -21,7 +23,7 @@ class _Entry:
 
 _ENTRIES: Final = {
     "exec": _Entry("passed_on:exec_command", "Run a program as a recorded run: shipworthy exec -- CMD."),
-    "runs": _Entry("runs:runs", "List runs, newest first."),
+    "runs": _Entry("runs:runs", "List runs, the last registered first."),
     "lineage": _Entry("lineage:lineage", "Show what a model version is made of."),
     "check": _Entry("check:check", "Tell whether a model version may ship now."),
     "snapshot": _Entry("snapshot:snapshot", "Hash data and record it as a snapshot."),
@@ -53,6 +55,7 @@ def commands(arguments: Sequence[str]) -> typer.Typer:
     """What answers these arguments: the named command, and for a list of all their names alone."""
     app = typer.Typer(
         name="shipworthy",
+        cls=Commands,
         help=_TOLD,
         epilog=(
             "Exit codes: 0 done, 1 negative result, 2 usage, 3 needs review, 4 not judged, 5 service unreachable, "

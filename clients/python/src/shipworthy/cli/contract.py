@@ -79,7 +79,10 @@ def show(
 
 @contracts.command("publish")
 def publish(name: ContractName, file: ContractFile, url: Url = None, as_json: Json = False) -> None:
-    """Publish a contract or its next version; what the current version says already makes none."""
+    """Publish a contract or its next version.
+
+    What the current version says already makes none.
+    """
     data, media_type = read_document(file)
     with ask(url) as client, problems_shown(file, as_json=as_json):
         found = client.publish_contract(name, data, media_type)

@@ -19,9 +19,9 @@ _Out = Annotated[Path | None, typer.Option("--out", "-o", help="File to write; s
 
 @decisions.command("list")
 def list_decisions(
-    model: Annotated[str | None, typer.Option()] = None,
+    model: Annotated[str | None, typer.Option(help="Name of the model.")] = None,
     to: Annotated[str | None, typer.Option(help="Alias or stage.")] = None,
-    gate: Annotated[str | None, typer.Option()] = None,
+    gate: Annotated[str | None, typer.Option(help="Name of the gate.")] = None,
     verdict: Annotated[str | None, typer.Option(help="passed, review_required or blocked.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
     url: Url = None,
@@ -67,7 +67,10 @@ def bundle(
     ] = None,
     url: Url = None,
 ) -> None:
-    """Fetch all that proves a decision offline, for `shipworthy verify --evidence`."""
+    """Fetch all that proves a decision offline.
+
+    It is what `shipworthy verify --evidence` takes.
+    """
     with ask(url) as client:
         data = client.decision_bundle(decision, since)
     _hand_out(data, out)

@@ -84,7 +84,7 @@ def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         epilog="Needs SHIPWORTHY_URL to send; otherwise all is kept in SHIPWORTHY_DIR (.shipworthy).",
     )
     parser.add_argument("--job", help="NAMESPACE/NAME; the program's name otherwise")
-    parser.add_argument("--team")
+    parser.add_argument("--team", help="who it is for, such as risk")
     parser.add_argument("--data", action="append", default=[], metavar="ROLE=PATH", help="what it reads")
     parser.add_argument(
         "--data-interval",
@@ -94,7 +94,13 @@ def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument(
         "--artifact", action="append", default=[], metavar="[ROLE=]PATH", help="what it makes, if it succeeds"
     )
-    parser.add_argument("--tag", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument(
+        "--tag",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a word to find it by, such as purpose=test",
+    )
     own, command = arguments, []
     if "--" in arguments:
         place = arguments.index("--")

@@ -23,7 +23,9 @@ _Name = Annotated[str, typer.Argument(help="Name of the gate.", show_default=Fal
 
 @gates.command()
 def lint(file: _File, url: Url = None, as_json: Json = False) -> None:
-    """Say what is wrong with a policy, with line and remedy, and how likely an unchanged model passes its slices.
+    """Say what is wrong with a policy, with line and remedy.
+
+    It says too how likely an unchanged model passes its slices.
 
     Exit code: 0 it can be published, 1 it can't.
     """
@@ -111,7 +113,7 @@ def replay(
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Tell which past decisions another policy would have made otherwise.
+    """Tell what another policy would have decided otherwise.
 
     Exit code: 0 none, 1 some.
     """

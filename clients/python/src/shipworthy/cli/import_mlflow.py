@@ -36,7 +36,10 @@ def import_mlflow(
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Record what an MLflow server knows: all of it, or some runs and models. Doing it again records nothing twice."""
+    """Record what an MLflow server knows.
+
+    All of it, or some runs and models. Doing it again records nothing twice.
+    """
     console = output()
     totals: Counter[str] = Counter()
     with ask(url) as client, open_registry(tracking_uri) as server, _bar() as bar:

@@ -33,7 +33,9 @@ def lineage(
         ),
     ],
     depth: Annotated[int, typer.Option(min=0, max=32, help="Levels of runs to follow.")] = 3,
-    direction: Annotated[Direction, typer.Option()] = Direction.UPSTREAM,
+    direction: Annotated[
+        Direction, typer.Option(help="What it is made of, what is made from it, or both.")
+    ] = Direction.UPSTREAM,
     as_of: Annotated[
         str | None, typer.Option(help="As received by then: a log position, or a time with a zone.")
     ] = None,

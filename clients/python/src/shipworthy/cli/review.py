@@ -29,13 +29,19 @@ def request_review(decision: _Id, reason: _Reason, url: Url = None, as_json: Jso
 def approve(
     decision: _Id, reason: _Reason, expires: _Expires = None, url: Url = None, as_json: Json = False
 ) -> None:
-    """Approve. It clears what the gate left to people, in the next decision; it never changes this one."""
+    """Approve what a gate left to people.
+
+    It is cleared in the next decision; this one never changes.
+    """
     _review(decision, "approve", reason, expires, url, as_json)
 
 
 @reviews.command()
 def deny(decision: _Id, reason: _Reason, url: Url = None, as_json: Json = False) -> None:
-    """Deny. The next decision on this artifact blocks."""
+    """Deny what a gate left to people.
+
+    The next decision on this artifact blocks.
+    """
     _review(decision, "deny", reason, None, url, as_json)
 
 

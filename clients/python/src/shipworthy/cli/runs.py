@@ -37,7 +37,7 @@ _ROOMY: Final = 100
 def runs(
     job: Annotated[str | None, typer.Option(help="NAMESPACE/NAME, or a name in any namespace.")] = None,
     state: Annotated[str | None, typer.Option(help="State at the moment, such as running or lost.")] = None,
-    team: Annotated[str | None, typer.Option()] = None,
+    team: Annotated[str | None, typer.Option(help="Team that a run was registered for.")] = None,
     family: Annotated[str | None, typer.Option(help="Family digest: runs that differ by seed.")] = None,
     recipe: Annotated[str | None, typer.Option(help="Recipe digest: exact repeats.")] = None,
     since: Annotated[str | None, typer.Option(help="Started since: 12h, 7d, or a time with a zone.")] = None,
@@ -45,7 +45,7 @@ def runs(
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """List runs, newest first."""
+    """List runs, the last registered first."""
     namespace, _, name = (job or "").rpartition("/")
     with ask(url) as client:
         found = client.runs(

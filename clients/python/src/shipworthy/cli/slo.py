@@ -23,7 +23,9 @@ def slo_group() -> None:
 
 @slos.command()
 def lint(file: _File, url: Url = None, as_json: Json = False) -> None:
-    """Say what is wrong with a definition, with line and remedy, and when its next deadlines are.
+    """Say what is wrong with a definition, with line and remedy.
+
+    It says too when its next deadlines are.
 
     Exit code: 0 it can be published, 1 it can't.
     """
@@ -59,7 +61,9 @@ def report(
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Say how the promises stand, worst first, each over its own period or all over a time.
+    """Say how the promises stand, worst first.
+
+    Each over its own period, or all over a time.
 
     Exit codes: 0 none is broken, 1 some are, 4 of some nothing is known.
     """
@@ -85,7 +89,9 @@ def explain(
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Say why a window's outcome is what it is: evidence, runs, source, revisions.
+    """Say why a window's outcome is what it is.
+
+    It shows evidence, runs, source and revisions.
 
     Exit codes: 0 it was kept, is pending or left out, 1 it was missed, 4 nobody knows.
     """

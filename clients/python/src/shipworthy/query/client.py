@@ -52,7 +52,7 @@ class ShipworthyClient(CheckpointCalls, ContractCalls, EvaluationCalls, GateCall
         started_before: datetime | None = None,
         page: int = PAGE,
     ) -> Iterator[results.RunSummary]:
-        """Newest first, `page` (1 to 500) at a time while they are asked for."""
+        """The last registered first, `page` (1 to 500) at a time while they are asked for."""
         filters = {
             "job_namespace": job_namespace,
             "job": job,
