@@ -221,6 +221,23 @@ def test_exec_and_sync_need_the_standard_library_alone(sqlite_recorder: httpx.Cl
     assert only_run(sqlite_recorder)["state"] == "failed"
 
 
+def test_help_without_the_extra_lists_what_works_and_what_to_install() -> None:
+    for arguments in ([], ["-h"], ["--help"]):
+        done = bare(*arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "  sync    Send what journals" in done.stdout
+        assert done.stdout.endswith("need: pip install 'shipworthy[cli]'\n")
+
+
+def test_query_client_without_the_extra_names_it() -> None:
+    source = _BARE.partition("sys.argv =")[0] + "from shipworthy.query.client import ShipworthyClient"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: shipworthy.query needs the package httpx; install the extra that brings it: "
+        "pip install 'shipworthy[cli]'"
+    )
+
+
 def test_other_commands_say_what_to_install() -> None:
     done = bare("runs")
     assert done.returncode == 2

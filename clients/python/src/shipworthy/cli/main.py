@@ -7,6 +7,18 @@ from typing import Final, NoReturn
 from shipworthy.cli.exits import Exit
 
 _NEEDED: Final = frozenset({"typer", "rich", "httpx"})
+_HELP_OF_THE_CORE: Final = """\
+usage: shipworthy COMMAND [OPTION …]
+
+Record training runs, ask what models are made of, and whether they may ship.
+
+Commands that work here; each has a --help:
+  exec    Run a program as a recorded run: shipworthy exec -- CMD.
+  sync    Send what journals in a folder still keep.
+  verify  Prove offline that files may ship; needs: pip install 'shipworthy[verify]'
+
+All others (runs, lineage, check, doctor …) need: pip install 'shipworthy[cli]'
+"""
 
 
 def app() -> NoReturn:
@@ -52,6 +64,9 @@ def _full(arguments: list[str]) -> int:
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:
             raise
+        if not arguments or arguments[0] in ("-h", "--help"):
+            sys.stdout.write(_HELP_OF_THE_CORE)
+            return Exit.OK
         sys.stderr.write(
             f"shipworthy: only `exec`, `sync` and `verify` work without {error.name}; "
             "install the rest with: pip install 'shipworthy[cli]'\n"

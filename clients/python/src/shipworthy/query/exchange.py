@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-import httpx
+try:
+    import httpx
+except ModuleNotFoundError as error:
+    if error.name != "httpx":
+        raise
+    raise ModuleNotFoundError(
+        "shipworthy.query needs the package httpx; install the extra that brings it: pip install 'shipworthy[cli]'",
+        name=error.name,
+    ) from error
 
 from shipworthy.query.errors import FieldProblem, NotShipworthy, Refused, Unreachable, refusal_class
 from shipworthy.query.results import Document
