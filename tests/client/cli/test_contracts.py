@@ -106,6 +106,7 @@ def test_check_ends_with_the_outcome(
         ]
     )
     assert ("a quarter of the rows has no id" in done.out) is bool(failed)
+    assert max(map(len, done.out.splitlines())) < 160
     (listed,) = author.get("/v1/contract-checks").json()["items"]
     told = shipworthy("contract", "check", "orders", *DATA, "--json")
     assert told.code == 0

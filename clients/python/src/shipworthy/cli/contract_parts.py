@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shipworthy.cli.calls import in_commands
+from shipworthy.cli.screen import has_room, indented
 from shipworthy.cli.words import count, short_digest, size
 from shipworthy.query.checks import Check, CheckOutcome, Judged
 from shipworthy.query.contracts import ContractProblem, ContractTable, UnjudgedRule
@@ -71,8 +72,10 @@ def show_check(console: Console, check: Check) -> None:
         (each for each in result.checks if each.outcome != "passed"),
         key=lambda each: _ORDER.index(each.outcome),
     )
-    if shown:
+    if shown and has_room(console):
         console.print(_table(shown))
+    else:
+        _show_lines(console, shown)
     if result.checks_blob is not None:
         console.print(Text(f"  All checks are in the blob {result.checks_blob}.", "dim"))
 
@@ -101,13 +104,32 @@ def _table(checks: Sequence[Judged]) -> Table:
         outcome = Text(_word(each.outcome), OUTCOME_STYLES.get(each.outcome, ""))
         table.add_row(
             outcome.append("" if each.blocking else " (advisory)", "dim"),
-            Text(each.id),
+            Text(_id(each)),
             Text(", ".join(each.columns)),
             Text("–" if each.observed is None else str(each.observed)),
             Text(each.bound or "–"),
             Text(each.reason or ""),
         )
     return table
+
+
+def _show_lines(console: Console, checks: Iterable[Judged]) -> None:
+    for each in checks:
+        style = OUTCOME_STYLES.get(each.outcome, "")
+        start = Text(f"  {_SIGNS.get(each.outcome, '')} {_word(each.outcome)}", style)
+        start.append("  " if each.blocking else " (advisory)  ", "dim")
+        named = Text(_id(each), "name").append(f"  {', '.join(each.columns)}" if each.columns else "", "part")
+        console.print(indented(start, named))
+        observed = None if each.observed is None else f"observed {each.observed}"
+        bound = None if each.bound is None else f"bound {each.bound}"
+        said = "; ".join(part for part in (observed, bound, each.reason) if part)
+        if said:
+            console.print(indented(Text("      "), Text(said)))
+
+
+def _id(check: Judged) -> str:
+    """That of a rule which nothing checks is its place in the document; its outcome stands beside it."""
+    return check.id.removeprefix("not_evaluated:")
 
 
 def _word(outcome: str) -> str:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from shipworthy.cli.calls import in_commands
 from shipworthy.cli.exits import Exit
+from shipworthy.cli.screen import has_room, indented
 from shipworthy.cli.words import number, short_digest
 from shipworthy.query.gates import CriterionResult, Decision, Standing
 
@@ -25,8 +26,6 @@ _WORDS: Final = {
     "waived": "waived",
 }
 _STALE: Final = frozenset({"stale", "expired"})
-_TABLE_WIDTH: Final = 160
-"""Columns of a terminal from which on a table reads better than lines."""
 _STYLES: Final = {"block": "bad", "review": "weak", "warn": "weak", "none": "good"}
 _SIGNS: Final = {"block": "✗", "review": "▲", "warn": "▲", "none": "✓"}
 _WORST_FIRST: Final = ("block", "review", "warn", "none")
@@ -58,7 +57,7 @@ def show_decision(console: Console, decision: Decision) -> None:
         line.append("  trial run, lets nothing pass", "weak")
     console.print(line)
     console.print(f"  {decision.sentence}")
-    if console.width >= _TABLE_WIDTH:
+    if has_room(console):
         console.print(_table(decision.criteria))
     else:
         _show_lines(console, decision.criteria)
@@ -87,7 +86,7 @@ def _not_yet_said(sentences: Iterable[str], why: str) -> list[str]:
 
 def show_missing(console: Console, sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        console.print(_indented(Text("  → ", "part"), Text(in_commands(sentence))))
+        console.print(indented(Text("  → ", "part"), Text(in_commands(sentence))))
 
 
 def markdown(decision: Decision | None, why: str, missing: Iterable[str]) -> str:
@@ -145,16 +144,7 @@ def _show_lines(console: Console, criteria: Iterable[CriterionResult]) -> None:
             line.append(f"  {each.bound}, measured {_measured(each) or 'nothing'}", "dim")
         console.print(line)
         if each.effect != "none":
-            console.print(_indented(Text("      "), Text(each.sentence)))
-
-
-def _indented(start: Text, text: Text) -> Table:
-    """The text beside its start, wrapped to the right of it."""
-    grid = Table.grid()
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row(start, text)
-    return grid
+            console.print(indented(Text("      "), Text(each.sentence)))
 
 
 def _ordered(criteria: Iterable[CriterionResult]) -> list[CriterionResult]:

@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 from rich.theme import Theme
 
 _PIPED_WIDTH: Final = 100_000
+_TABLE_WIDTH: Final = 160
 _THEME: Final = Theme(
     {
         "good": "green",
@@ -34,6 +37,21 @@ def messages() -> Console:
     """Standard error."""
     width = None if sys.stderr.isatty() else _PIPED_WIDTH
     return Console(theme=_THEME, highlight=False, markup=False, emoji=False, stderr=True, width=width)
+
+
+def has_room(console: Console) -> bool:
+    """Whether a table reads better than lines: on a wide terminal. In a pipe its columns are as wide as their longest
+    cell, which no log shows in one line."""
+    return console.is_terminal and console.width >= _TABLE_WIDTH
+
+
+def indented(start: Text, text: Text) -> Table:
+    """The text beside its start, wrapped to the right of it."""
+    grid = Table.grid()
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(start, text)
+    return grid
 
 
 def print_json(document: Mapping[str, Any] | list[Any]) -> None:
