@@ -35,11 +35,20 @@ CODES: Final = (
     ErrorCode(404, "run_not_found", "Register the run first, with `POST /v1/runs`."),
     ErrorCode(405, "method_not_allowed", "The detail says which methods the path takes."),
     ErrorCode(
+        408,
+        "request_timeout",
+        "The headers did not come within 15 seconds, or the body made a pause of 30: send the whole request again.",
+    ),
+    ErrorCode(
         409,
         "conflict",
         "The same fact was recorded with other content. Records never change: correct it by a new fact.",
     ),
-    ErrorCode(409, "idempotency_key_reused", "Use a new key for new content."),
+    ErrorCode(
+        409,
+        "idempotency_key_reused",
+        "Use a new key for new content. In a batch, `record` names the record that has the key.",
+    ),
     ErrorCode(
         409,
         "run_conflict",
@@ -101,8 +110,15 @@ CODES: Final = (
     ErrorCode(
         422, "blob_digest_mismatch", "The bytes are not those of the digest in the path: hash and send again."
     ),
+    ErrorCode(431, "head_too_large", "Send a request line and headers of at most 64 KiB together."),
     ErrorCode(500, "internal_error", "A fault of the service. Report the `request_id`."),
     ErrorCode(500, "write_failed", "A fault of the service; nothing was stored. Report the `request_id`."),
+    ErrorCode(
+        500,
+        "ledger_damaged",
+        "What is stored is not what was written, and nothing of it is answered. Tell who runs the service: "
+        "`shipworthy-server fsck`.",
+    ),
     ErrorCode(
         429,
         "too_many_waits",

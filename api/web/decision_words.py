@@ -1,10 +1,10 @@
 """The fixed words of decisions: of a verdict, and of each criterion's result."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from api.web.words import Word, by_code
+from shipworthy.cli.calls import in_commands
 
 VERDICTS: Final = by_code(
     Word("blocked", "May not ship", "bad"),
@@ -66,20 +66,10 @@ def kind_in_words(kind: str) -> str:
     return _KINDS.get(kind, kind.replace("_", " "))
 
 
-_CALLS: Final = (
-    (
-        re.compile(r"(: |, |with )POST /v1/reviews"),
-        r"\1on the decision’s page, or by shipworthy review approve",
-    ),
-    (re.compile(r"(: |, |with )POST /v1/waivers"), r"\1shipworthy waive"),
-    (re.compile(r"(: |, |with )PUT /v1/gates/\{name\}"), r"\1shipworthy gate publish"),
-    (re.compile(r"POST /v1/gates/\{name\}/decisions"), "shipworthy gate evaluate"),
-    (re.compile(r"POST /v1/gates/([^/ ]+)/decisions"), r"shipworthy gate evaluate --gate \1"),
-)
+_APPROVED: Final = "shipworthy review approve"
 
 
 def for_people(sentence: str) -> str:
-    """A sentence of a decision with commands in place of the calls that programs make."""
-    for call, command in _CALLS:
-        sentence = call.sub(command, sentence)
-    return sentence
+    """A sentence of a decision with commands in place of the calls that programs make, as plain text."""
+    said = in_commands(sentence).replace("`", "")
+    return said.replace(f": {_APPROVED}", f": on the decision’s page, or by {_APPROVED}")

@@ -16,7 +16,7 @@ from tests.support.service import RunningService
 ROOT = Path(__file__).resolve().parents[3]
 RUN = "0198a000-0000-7000-8000-000000000000"
 DIGEST = f"sha256:{'a' * 64}"
-NO_DIGEST = "must be a digest: sha256: and 64 lower-case hexadecimal digits"
+NO_DIGEST = "must be a digest: sha256: and 64 lower-case hex digits"
 
 OF_MODEL = (
     "nope:1: no such version of this model in this registry and namespace; list models at {url}/v1/models"

@@ -6,6 +6,7 @@ from typing import Final
 _COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("GET /v1/contracts/{}/compiled", "shipworthy contract show {}"),
     ("GET /v1/decisions", "shipworthy decision list"),
+    ("GET /v1/decisions:in-force", "shipworthy check MODEL:VERSION --to NAME"),
     ("GET /v1/runs", "shipworthy runs"),
     ("GET /v1/runs/{}/checkpoints", "shipworthy lineage RUN_ID"),
     ("GET /v1/slos", "shipworthy slo report"),

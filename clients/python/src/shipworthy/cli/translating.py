@@ -21,14 +21,7 @@ _OPTIONS: Final[Mapping[str, str]] = {
     "target": "to",
 }
 """Fields that have another name on the command line."""
-_PATTERNS: Final[Mapping[str, str]] = {
-    r"^sha256:[0-9a-f]{64}$": "must be a digest: sha256: and 64 lower-case hexadecimal digits",
-    r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$": "must be a run id, as `shipworthy runs` "
-    "lists them",
-}
 _FIELD: Final = re.compile(r"(/[\w/-]+) (.*)", re.DOTALL)
-_PATTERN: Final = re.compile(r"must match the pattern (\S+?)(?=\.?(?:$|;))")
-_CHOICE: Final = re.compile(r"\^\(([\w|]+)\)\$")
 _NOUN: Final = re.compile(r"no (?:such version of (?:this|an?) )?(\w+)", re.IGNORECASE)
 _TOKEN_MISSING: Final = (
     "SHIPWORTHY_TOKEN is not set, and the service asks for a key; have one made with: "
@@ -77,16 +70,7 @@ def _of_field(detail: str, given: Sequence[Parameter]) -> str:
     if parameter is None:
         return detail
     value = "" if parameter.value in (None, ()) else f" {str(parameter.value)!r}"
-    return f"{parameter.shown}{value}: {_PATTERN.sub(_rule, message)}"
-
-
-def _rule(found: re.Match[str]) -> str:
-    pattern = found.group(1)
-    choice = _CHOICE.fullmatch(pattern)
-    if choice is not None:
-        *others, last = choice.group(1).split("|")
-        return f"must be {', '.join(others)} or {last}"
-    return _PATTERNS.get(pattern, found.group(0))
+    return f"{parameter.shown}{value}: {message}"
 
 
 def _parameter(pointer: str, given: Sequence[Parameter]) -> Parameter | None:
