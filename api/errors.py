@@ -19,6 +19,7 @@ from api.web.answers import error_page, wants_page
 from api.web.viewers import find_viewer
 from models import errors
 from models.errors import FieldProblem, ShipworthyError
+from models.file_limit import at_file_limit
 
 __all__ = ["STATUS", "install", "invalid_input", "problem_response", "problems_of", "respond"]
 
@@ -147,6 +148,9 @@ def _foreseen(error: Exception, request: Request, request_id: str) -> _Problem:
             _log.error("database unavailable", request_id=request_id, reason=str(cause)[:500])
             unavailable = errors.Unavailable("The database does not answer; nothing was stored, try again.")
             return _problem(unavailable, request_id)
+        case OSError() if (full := at_file_limit(error)) is not None:
+            _log.error("too many open files", request_id=request_id, reason=str(error)[:500])
+            return _problem(full, request_id)
         case _:
             _log.error("unexpected error", request_id=request_id, exc_info=error)
             detail = (

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from models.database import Database
 from models.errors import LedgerDamaged, Unavailable, WriteFailed
+from models.file_limit import at_file_limit
 from models.ledger.commit import Outcome, commit_items
 from models.ledger.drafts import Item, Stored
 from models.ledger.head import Head, HeadFile
@@ -188,6 +189,9 @@ class Ledger:
         except (Unavailable, LedgerDamaged) as error:
             return [error] * len(items)
         except Exception as error:
+            unavailable = at_file_limit(error)
+            if unavailable is not None:
+                return [unavailable] * len(items)
             # One poisonous item must not fail its neighbours: each is tried alone, and the poison told apart.
             if len(items) > 1:
                 return [outcome for item in items for outcome in self._outcomes([item])]

@@ -198,6 +198,21 @@ def test_a_declared_size_over_256_mib_is_refused_before_it_is_sent(app: FastAPI,
     assert stored_files(tmp_path) == []
 
 
+def test_no_file_left_to_open_is_503_and_leaves_nothing(client: TestClient, tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with capture_logs() as logged:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+        try:
+            refused = client.put(PATH, content=BYTES)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+    assert refused.headers["retry-after"] == "1"
+    assert [line["event"] for line in logged if line["log_level"] == "error"] == ["too many open files"]
+    assert stored_files(tmp_path) == []
+    assert client.put(PATH, content=BYTES).status_code == 201
+
+
 def test_a_full_disk_is_503_and_leaves_nothing(client: TestClient, tmp_path: Path) -> None:
     limit, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -1,6 +1,7 @@
 """The writer: a poisonous item and its neighbours, shutdown, overload, and a database that goes away."""
 
 import asyncio
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -50,6 +51,15 @@ POISONS: dict[str, Callable[[], Item]] = {
         text("SELECT digest FROM record WHERE repeat(digest, 100000000) = 'x'")
     ),
 }
+
+
+def _no_file_left(workspace: Workspace) -> None:
+    raise OSError(errno.EMFILE, "Too many open files")
+
+
+def test_record_that_finds_no_file_left_to_open_may_be_sent_again(ledger: Ledger) -> None:
+    with pytest.raises(Unavailable, match="as many files"):
+        ledger.append(poisoned(check=_no_file_left)).result()
 
 
 @pytest.mark.parametrize("poison", POISONS)
