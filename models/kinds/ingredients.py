@@ -60,7 +60,7 @@ def _check_pointer(text: str) -> str:
     return text
 
 
-Pointer = Annotated[Line, AfterValidator(_check_pointer)]
+Pointer = Annotated[Line, AfterValidator(_check_pointer), Field(json_schema_extra={"format": "json-pointer"})]
 """A JSON pointer (RFC 6901) to a place within a document."""
 
 

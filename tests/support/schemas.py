@@ -60,7 +60,8 @@ def limits_of(schema: Schema, definitions: Schema, path: Path = ()) -> Iterator[
         case "string":
             most = schema.get("maxLength", _LENGTHS.get(schema.get("pattern", "")))
             if most is not None:
-                yield Limit(path, "plain" if schema.get("pattern") in _LENGTHS else "text", most)
+                kind = "plain" if schema.get("pattern") in _LENGTHS else "text"
+                yield Limit(path, "pointer" if schema.get("format") == "json-pointer" else kind, most)
         case "integer" if "maximum" in schema:
             yield Limit(path, "number", schema["maximum"])
         case "array":
@@ -84,6 +85,8 @@ def reaching(limit: Limit, excess: int) -> str | int:
     match limit.kind:
         case "number":
             return limit.most + excess
+        case "pointer":
+            return "/" + "a" * (limit.most + excess - 1)
         case "plain":
             return "a" * (limit.most + excess)
         case _:
