@@ -7,7 +7,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from api.pages import JSON
-from api.recording import Recorder, idempotency_key
+from api.recording import Recorder, asked_key
 from api.routes.recording import answer_of
 from api.services import Services
 from models.actor import Actor
@@ -19,7 +19,7 @@ async def stored_fact(
     services: Services, actor: Actor, kind: str, body: dict[str, Any], request: Request
 ) -> Stored:
     """Where the record lies. Raises what refuses it."""
-    key = idempotency_key(request.headers.get("idempotency-key"))
+    key = asked_key(request.headers)
     item = Recorder(services.ring.pepper).item(kind, actor, body, key)
     (outcome,) = await services.ledger.append_all([item])
     if isinstance(outcome, ShipworthyError):

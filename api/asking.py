@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from api.auth import require_role
 from api.pages import JSON, dump
-from api.recording import idempotency_key, parse_json, read_fact, with_path
+from api.recording import asked_key, parse_json, read_fact, with_path
 from api.services import Services, services_of
 from models.actor import Actor, Role
 from models.errors import FieldProblem, IdempotencyKeyReused, InvalidInput
@@ -58,7 +58,7 @@ async def ask_for_work(
     require_role(actor, *roles)
     body = with_path(parse_json(await request.body()), path)
     wanted = read_fact(body, model)
-    key = idempotency_key(request.headers.get("idempotency-key"))
+    key = asked_key(request.headers)
     content = _content(body)
     item = await to_thread.run_sync(_queued, services, actor, kind, wanted, prepare, key, content)
     return JSONResponse({"id": item.id, "state": item.state_at(datetime.now(UTC))[0]}, 202)

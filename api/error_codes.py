@@ -104,9 +104,19 @@ CODES: Final = (
     ErrorCode(409, "model_version_taken", "A version never changes: register the next one."),
     ErrorCode(413, "body_too_large", "Send less at once, or put large parts into a blob."),
     ErrorCode(413, "record_too_large", "Put large parts into a blob and refer to it by digest."),
-    ErrorCode(415, "unsupported_encoding", "Send plain or gzip; check that the gzip is whole."),
+    ErrorCode(
+        415,
+        "unsupported_encoding",
+        "Send plain or gzip as Content-Encoding, and chunked as the only Transfer-Encoding; check that the gzip is "
+        "whole.",
+    ),
     ErrorCode(416, "range_not_satisfiable", "Ask for bytes within the blob's size."),
-    ErrorCode(422, "invalid_input", "Each entry of `errors` names a field and how to mend it."),
+    ErrorCode(
+        422,
+        "invalid_input",
+        'Each entry of `errors` names a field and how to mend it; `""` is the whole body, `/path` and `/query` are of '
+        "the URL.",
+    ),
     ErrorCode(
         422, "blob_digest_mismatch", "The bytes are not those of the digest in the path: hash and send again."
     ),

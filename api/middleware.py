@@ -19,7 +19,7 @@ from api.errors import problem_response, respond
 from api.request_body import open_body
 from api.request_patience import STALLED
 from models.blobs import MAX_BLOB_BYTES
-from models.errors import InvalidInput, RequestTimeout, ShipworthyError, Unavailable
+from models.errors import FieldProblem, InvalidInput, RequestTimeout, ShipworthyError, Unavailable
 
 DEFAULT_BODY_LIMIT: Final = 1 << 20
 BODY_LIMITS: Final[Mapping[str, int]] = {"/v1/records:batch": 16 << 20, "/v1/blobs/": MAX_BLOB_BYTES}
@@ -256,7 +256,9 @@ def _refuse_nul(scope: Scope) -> None:
     """No id and no name holds U+0000, and PostgreSQL takes it in no text: without this, asking for one would be
     answered with 500. Raises InvalidInput."""
     if "\0" in scope["path"] or b"%00" in scope["query_string"]:
-        raise InvalidInput("The URL holds the character U+0000 (%00); remove it.")
+        field = "/path" if "\0" in scope["path"] else "/query"
+        message = "holds the character U+0000 (%00); remove it"
+        raise InvalidInput(f"The URL {message}.", problems=[FieldProblem(field, message)])
 
 
 def _route_template(scope: Scope) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar, cast
 import jiter
 from pydantic import ValidationError
 from sqlalchemy import Executable
+from starlette.datastructures import Headers
 
 from api.errors import invalid_input
 from api.schemas.runs import EVIDENCE, NESTED, RunRequest
@@ -88,6 +89,16 @@ def idempotency_key(text: str | None) -> str | None:
     return text
 
 
+def asked_key(headers: Headers) -> str | None:
+    """The idempotency key of a request. Raises InvalidInput for two different ones: with either, the other's repetition
+    would be recorded twice."""
+    given = set(headers.getlist("idempotency-key"))
+    if len(given) > 1:
+        message = "is sent more than once with different values; send one key"
+        raise InvalidInput(f"the header Idempotency-Key {message}", problems=[FieldProblem("/key", message)])
+    return idempotency_key(next(iter(given), None))
+
+
 class Recorder:
     """Makes ledger items from bodies; `pepper` makes pseudonyms of persons."""
 
@@ -109,9 +120,8 @@ class Recorder:
     def _run(self, actor: Actor, body: dict[str, Any], key: str | None) -> Item:
         request = read_fact(body, RunRequest)
         if sum(len(body.get(name, ())) for name in NESTED) > MAX_NESTED:
-            raise InvalidInput(
-                f"more than {MAX_NESTED} facts in one post; send later ones by /v1/records:batch"
-            )
+            message = f"holds more than {MAX_NESTED} facts; send later ones by POST /v1/records:batch"
+            raise InvalidInput(f"the body {message}", problems=[FieldProblem("", message)])
         own = {name: value for name, value in body.items() if name not in EVIDENCE}
         compared: dict[str, Any] = dict(body if key is not None else own)
         statements: tuple[Executable, ...] = ()

@@ -25,13 +25,18 @@ def open_body(scope: Scope, receive: Receive, limit: int) -> Receive:
     """The body of at most `limit` bytes, counted after decompression.
 
     Raises BodyTooLarge when the declared length is over the limit already and UnsupportedEncoding for
-    anything but gzip or identity; the function returned raises the same while the body arrives. A gzip body
-    loses its Content-Encoding and Content-Length in the scope: what a route reads is the decoded one.
+    anything but gzip or identity, sent plain or chunked; the function returned raises the same while the body
+    arrives. A gzip body loses its Content-Encoding and Content-Length in the scope: what a route reads is the
+    decoded one.
     """
     encoding, length = b"", 0
     for name, value in scope["headers"]:
         if name == b"content-encoding":
             encoding = encoding + b"," + value if encoding else value
+        elif name == b"transfer-encoding" and value.strip().lower() != b"chunked":
+            raise UnsupportedEncoding(
+                "The Transfer-Encoding of the body is not supported; send it chunked, and gzip as Content-Encoding."
+            )
         elif name == b"content-length":
             length = int(value) if value.isdigit() else 0
     match encoding.strip().lower():

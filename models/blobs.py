@@ -20,6 +20,7 @@ from models.blob_places import BlobPlace, Folder, ObjectStore, make_private_fold
 from models.errors import (
     BlobDigestMismatch,
     BodyTooLarge,
+    FieldProblem,
     InvalidInput,
     LedgerDamaged,
     NotFound,
@@ -206,8 +207,9 @@ def blob_key(namespace: str, digest: str) -> str:
 
     InvalidInput for a malformed digest."""
     if not is_digest(digest):
+        message = "is malformed; write sha256: followed by 64 lower-case hexadecimal digits"
         raise InvalidInput(
-            "The digest in the path is malformed; write sha256: followed by 64 lower-case hexadecimal digits."
+            f"The digest in the path {message}.", problems=[FieldProblem("/path/digest", message)]
         )
     name = digest.removeprefix("sha256:")
     return f"{hashlib.sha256(namespace.encode()).hexdigest()}/{name[:2]}/{name}"

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 
 from api.auth import require_role
 from api.pages import JSON
-from api.recording import Recorder, idempotency_key, parse_json, read_fact
+from api.recording import Recorder, asked_key, parse_json, read_fact
 from api.routes.recording import answer_of, recorded, recorded_responses
 from api.schemas.promotions import DemotionRequest
 from api.services import services_of
@@ -34,7 +34,7 @@ async def allow_demotion(request: Request) -> Response:
     if actor.owner is None:
         raise SeparationOfDuties("this key names no person, and a target is emptied by persons")
     # The same words another day are another permission.
-    key = idempotency_key(request.headers.get("idempotency-key")) or uuid4().hex
+    key = asked_key(request.headers) or uuid4().hex
     body = {**wanted.model_dump(), "by": actor.owner}
     item = Recorder(services.ring.pepper).item("demotion.allowed", actor, body, key)
     (outcome,) = await services.ledger.append_all([item])

@@ -12,7 +12,7 @@ from api.auth import require_role
 from api.moving import move
 from api.pages import JSON
 from api.promoting import answer_of, check, settle
-from api.recording import Recorder, idempotency_key, parse_json, read_fact
+from api.recording import Recorder, asked_key, parse_json, read_fact
 from api.routes.recording import answer_of as stored_answer
 from api.routes.recording import documented, recorded, recorded_responses
 from api.schemas.promotions import MoveAsked, MovesWritten, Observation, Settlement
@@ -177,7 +177,7 @@ async def observe(request: Request) -> Response:
     if known is not None:
         return Response(orjson.dumps(stored_answer((known,), None)), 200, media_type=JSON)
     body = {"registry": seen.registry, **body}
-    key = idempotency_key(request.headers.get("idempotency-key")) or _said_once(body, held)
+    key = asked_key(request.headers) or _said_once(body, held)
     item = Recorder(services.ring.pepper).item("promotion.observed", actor, body, key)
     (outcome,) = await services.ledger.append_all([item])
     if isinstance(outcome, ShipworthyError):

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from api.auth import require_role
-from api.recording import Recorder, idempotency_key, parse_json, with_path
+from api.recording import Recorder, asked_key, parse_json, with_path
 from api.schemas.runs import RunRequest
 from api.services import Services, services_of
 from models.actor import Actor
@@ -103,7 +103,7 @@ async def record(
     data = await request.body()
     async with _places(request):
         body = with_path(parse_json(data), path)
-        key = idempotency_key(request.headers.get("idempotency-key"))
+        key = asked_key(request.headers)
         item = Recorder(services.ring.pepper).item(kind, actor, body, key)
         if examine is not None:
             await to_thread.run_sync(examine, services, actor, item)

@@ -66,5 +66,5 @@ class ReplayRequest(Value):
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         if (self.policy is None) == (self.version is None):
-            raise ValueError("give either `policy`, the text of one, or `version`, a published one")
+            raise ValueError("needs either `policy`, the text of one, or `version`, a published one")
         return self

@@ -29,11 +29,15 @@ class MoveAsked(Value):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if (self.action == "register") != (self.target == REGISTRATION):
-            raise ValueError('`action` is "register" exactly when `target` is "registration"')
+            raise ValueError(
+                'contradicts itself: `action` is "register" exactly when `target` is "registration"'
+            )
         if self.action != "demote" and self.artifact is None:
-            raise ValueError("`artifact` is what would stand there: hash it, nothing is allowed unread")
+            raise ValueError(
+                "leaves out `artifact`, which would stand there: hash it, nothing is allowed unread"
+            )
         if self.action == "promote" and self.version is None:
-            raise ValueError("`version` says which version would stand there")
+            raise ValueError("leaves out `version`, which says what would stand there")
         return self
 
 
@@ -47,7 +51,7 @@ class MovesWritten(Value):
     @model_validator(mode="after")
     def _has_versions(self) -> Self:
         if any(each.action != "demote" and each.version is None for each in self.moves):
-            raise ValueError("`version` is missing: what was written has a number in the registry")
+            raise ValueError("leaves out `version`: what was written has a number in the registry")
         return self
 
 

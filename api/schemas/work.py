@@ -24,7 +24,7 @@ class Target(Value):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if (self.root is None) != (self.path is None):
-            raise ValueError("`root` and `path` go together; give both or neither")
+            raise ValueError("gives one of `root` and `path`, which go together; give both or neither")
         return self
 
 
@@ -83,7 +83,7 @@ class VerificationRequest(Value):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if (self.root is None) != (self.path is None):
-            raise ValueError("`root` and `path` go together; give both or neither")
+            raise ValueError("gives one of `root` and `path`, which go together; give both or neither")
         return self
 
 

@@ -37,10 +37,10 @@ class Bins(Value):
     def _fit(self) -> Self:
         if len(self.counts) != len(self.edges) - 1:
             raise ValueError(
-                f"{len(self.edges)} edges bound {len(self.edges) - 1} bins; give a count for each"
+                f"has {len(self.edges)} edges, which bound {len(self.edges) - 1} bins; give a count for each"
             )
         if self.edges != sorted(self.edges):
-            raise ValueError("edges must rise")
+            raise ValueError("has `edges` that don't rise; give them in ascending order")
         return self
 
 

@@ -76,7 +76,7 @@ class EvaluationCompleted(EvaluationFact):
     def _of_something(self) -> Self:
         if self.subject is None and self.run_id is None:
             raise ValueError(
-                "give `subject`, the digest of what was measured, or `run_id`, the run it was part of"
+                "needs `subject`, the digest of what was measured, or `run_id`, the run it was part of"
             )
         if self.attempt is None:
             return self

@@ -75,14 +75,17 @@ class Snapshot(Value):
     @model_validator(mode="after")
     def _grade_is_earned(self) -> Self:
         if self.grade in (Grade.CONTENT, Grade.MANIFEST) and self.digest is None:
-            raise ValueError(f'grade "{self.grade}" needs `digest`, the sha256 of the file manifest')
+            raise ValueError(
+                f'is graded "{self.grade}" and so needs `digest`, the sha256 of the file manifest'
+            )
         if self.grade is Grade.STORE and (self.version is None or self.version.kind not in IMMUTABLE_STORES):
-            raise ValueError(f'grade "store" needs a `version` of kind {", ".join(sorted(IMMUTABLE_STORES))}')
+            kinds = ", ".join(sorted(IMMUTABLE_STORES))
+            raise ValueError(f'is graded "store" and so needs a `version` of kind {kinds}')
         if self.grade in (Grade.SAMPLED, Grade.DECLARED) and self.version is None and self.digest is None:
-            raise ValueError(f'grade "{self.grade}" needs a `version` or a `digest`')
+            raise ValueError(f'is graded "{self.grade}" and so needs a `version` or a `digest`')
         if self.grade is Grade.NONE and (self.version is not None or self.digest is not None):
             raise ValueError(
-                'grade "none" says that nothing identifies the data; grade what is given "declared"'
+                'is graded "none", which says that nothing identifies the data; grade what is given "declared"'
             )
         return self
 

@@ -30,7 +30,9 @@ class Input(Value):
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         if (self.snapshot is None) == (self.digest is None):
-            raise ValueError("give either `snapshot` (the data in full) or `digest` (recorded elsewhere)")
+            raise ValueError(
+                "needs either `snapshot` (the data in full) or `digest` (recorded elsewhere), not both"
+            )
         return self
 
 
@@ -70,9 +72,9 @@ class RunEventFact(Value):
     def _has_its_value(self) -> Self:
         needed = {"state": "state", "phase": "phase"}.get(self.type)
         if needed is not None and getattr(self, needed) is None:
-            raise ValueError(f'an event of type "{self.type}" needs `{needed}`')
+            raise ValueError(f'is of type "{self.type}" and so needs `{needed}`')
         if self.type == "note" and self.text is None and self.blob is None:
-            raise ValueError('an event of type "note" needs `text` or `blob`')
+            raise ValueError('is of type "note" and so needs `text` or `blob`')
         return self
 
 

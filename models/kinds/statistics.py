@@ -28,7 +28,7 @@ class Measured(Value):
     @model_validator(mode="after")
     def _is_a_share(self) -> Self:
         if (self.successes is None) != (self.trials is None):
-            raise ValueError("`successes` and `trials` go together; give both or neither")
+            raise ValueError("gives one of `successes` and `trials`, which go together; give both or neither")
         if self.successes is not None and self.trials is not None and self.successes > self.trials:
             raise ValueError(f"has {self.successes} successes in {self.trials} trials; there can't be more")
         return self

@@ -32,11 +32,13 @@ class VerificationResult(Value):
     def _bytes_decide(self) -> Self:
         levels = [each.level for each in self.outcomes]
         if levels not in (["checksummed"], ["checksummed", "loaded"]):
-            raise ValueError("`outcomes` must begin with the level checksummed and name each level once")
+            raise ValueError(
+                "has `outcomes` that name a level twice or don't begin with the level checksummed"
+            )
         is_same = self.manifest == self.checkpoint
         if (self.outcomes[0].outcome == "passed") != is_same:
             raise ValueError(
-                "the level checksummed passed exactly when `manifest` is the digest of the checkpoint"
+                "says otherwise than its `manifest`: checksummed passed exactly when that is the checkpoint's digest"
             )
         if not is_same and len(levels) > 1:
             raise ValueError("names the outcome of loading other bytes than those of the checkpoint")

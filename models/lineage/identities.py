@@ -5,21 +5,24 @@ what was recorded before keeps one version from being bound twice.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from models.columns import Table
-from models.errors import Conflict, ModelVersionTaken
+from models.errors import Conflict, FieldProblem, ModelVersionTaken
 from models.fields import Value
 from models.kinds import facts
 from models.kinds.evaluations import EvaluationAttempted, EvaluationCompleted
 from models.kinds.registry import KINDS
+from models.kinds.runs import KEPT
 from models.kinds.table_lineage import model_subject
 from models.ledger.entries import Entry
 from models.ledger.workspace import Workspace
 from models.lineage import tables
 
+_LISTS: Final = {kind: name for name, kind in KEPT.items()}
 _ADDED_BY_PROJECTION: Final = frozenset({"record", "evidence_level"})
 
 
@@ -104,13 +107,21 @@ def load_identities(workspace: Workspace, kind: str, wanted: Iterable[tuple[str,
 def check_unlike(entries: Sequence[Entry]) -> None:
     """Raises Conflict when two facts of one post have the same identity and other content."""
     first: dict[tuple[object, ...], Entry] = {}
+    numbers: Counter[str] = Counter()
     for entry in entries:
         identity = IDENTITIES[entry.kind]
+        number = numbers[entry.kind]
+        numbers[entry.kind] += 1
         known = first.setdefault(
             (entry.kind, *identity.key(entry.namespace, entry.fact, entry.run_id)), entry
         )
         if known is not entry and known.fact != entry.fact:
-            raise changed_content(entry.kind, entry.fact)
+            field = f"/{_LISTS[entry.kind]}/{number}"
+            message = f"says other content of {identity.mark(entry.fact)} than one before it in this post"
+            raise Conflict(
+                f"{field} {message}; a {identity.what} has one content, send it once",
+                problems=[FieldProblem(field, message)],
+            )
 
 
 def flag_identity(workspace: Workspace, entry: Entry) -> None:

@@ -130,7 +130,7 @@ def test_request_for_a_baseline_that_makes_no_sense_is_refused(
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"bins": {"edges": [0, 1, 2], "counts": [1]}}, "3 edges bound 2 bins"),
+        ({"bins": {"edges": [0, 1, 2], "counts": [1]}}, "3 edges, which bound 2 bins"),
         ({"bins": {"edges": [1, 0], "counts": [1]}}, "rise"),
         ({"values": [1, 2]}, "values"),
     ],

@@ -26,12 +26,10 @@ def parse_instant(text: str) -> datetime:
         raise ValueError(f"{text[:80]!r} is not an RFC 3339 time; write it like 2026-05-01T12:00:00.000Z")
     date, clock, fraction, zone = match.groups()
     if zone is None:
-        raise ValueError(f"the time {text!r} has no zone; end it with Z or an offset such as +02:00")
+        raise ValueError(f"{text!r} has no zone; end it with Z or an offset such as +02:00")
     microseconds = (fraction or "").rstrip("0").ljust(6, "0")
     if len(microseconds) > 6:
-        raise ValueError(
-            f"the time {text!r} says more than microseconds; give at most six digits after the point"
-        )
+        raise ValueError(f"{text!r} says more than microseconds; give at most six digits after the point")
     try:
         offset = "+00:00" if zone in "Zz" else zone
         return datetime.fromisoformat(f"{date}T{clock}.{microseconds}{offset}").astimezone(UTC)
