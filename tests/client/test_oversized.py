@@ -119,3 +119,16 @@ def test_journal_that_can_not_be_sent_holds_up_no_other(
     assert told(client, second).states() == ["completed"]
     sync_folder(tmp_path / ".shipworthy", sqlite_service.url, token_of(client))
     assert told(client, first).states() == ["completed"]
+
+
+def test_flush_says_when_something_was_refused(tmp_path: Path, sqlite_service: RunningService) -> None:
+    source = """
+        import shipworthy
+        with shipworthy.run("large/flush", capture=False) as run:
+            print(shipworthy.flush(20))
+            run.note("x" * 300_000)
+        print(shipworthy.flush(20))
+    """
+    token = token_of(sqlite_service.client("recorder"))
+    done = run_program(source, tmp_path, {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token})
+    assert done.stdout.split() == ["True", "False"]

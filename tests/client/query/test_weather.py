@@ -1,6 +1,8 @@
 """What the client does when the service is busy, or when something else answers. Servers are real sockets."""
 
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,8 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from shipworthy.query.client import ShipworthyClient
-from shipworthy.query.errors import Busy, NotShipworthy
+from shipworthy.query.errors import Busy, NotShipworthy, Unreachable
 from shipworthy.query.exchange import TRIES
+from tests.support.weather import Listener, read_message
 
 BUSY = b'{"code": "unavailable", "detail": "busy", "status": 503}'
 
@@ -93,3 +96,30 @@ def test_another_server_is_told_from_a_shipworthy_service(answer: tuple[int, byt
     with serving(answers) as url, ShipworthyClient(url, "sw_secret") as client, pytest.raises(NotShipworthy):
         next(client.runs())
     assert answers.tokens == ["Bearer sw_secret"]
+
+
+def test_answer_that_never_ends_is_given_up() -> None:
+    def handle(connection: socket.socket) -> None:
+        read_message(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(1000):
+            connection.sendall(b"{")
+            time.sleep(0.05)
+
+    listener = Listener(handle)
+    began = time.monotonic()
+    try:
+        with (
+            ShipworthyClient(f"http://127.0.0.1:{listener.port}", timeout=0.25) as client,
+            pytest.raises(Unreachable, match="does not answer in time"),
+        ):
+            client.run("x")
+    finally:
+        listener.close()
+    assert 1 <= time.monotonic() - began < 4
+
+
+def test_answer_nested_without_end_is_no_services() -> None:
+    answers = Answers((200, b"[" * 100_000))
+    with serving(answers) as url, ShipworthyClient(url) as client, pytest.raises(NotShipworthy):
+        client.run("x")

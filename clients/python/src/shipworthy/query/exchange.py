@@ -23,7 +23,12 @@ from shipworthy.settings import check_url
 
 TRIES: Final = 3
 MAX_WAIT_SECONDS: Final = 5.0
+WHOLE_ANSWER: Final = 4
+"""A small answer may take so many times the timeout, which counts for each part of it."""
+SLOWEST_DOWNLOAD: Final = 8 * 2**10
+"""Bytes a second, for which a large one may take longer."""
 PAGE: Final = 200
+_OF_THE_WAY: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _Result = TypeVar("_Result")
 
 
@@ -35,6 +40,7 @@ class Exchange:
         check_url(url)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         # Neither proxies of the environment nor redirects: the token goes where it was meant to go.
+        self._answer_seconds = WHOLE_ANSWER * timeout
         self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout, trust_env=False)
         self.url = url.rstrip("/")
 
@@ -88,7 +94,10 @@ class Exchange:
         while True:
             attempt += 1
             try:
-                response = self._http.request(method, path, params=params, content=content, headers=headers)
+                with self._http.stream(
+                    method, path, params=params, content=content, headers=headers
+                ) as stream:
+                    response = _whole(stream, time.monotonic() + self._answer_seconds)
             except httpx.TimeoutException as error:
                 raise Unreachable(
                     f"{self.url} does not answer in time; is the service busy or stuck?"
@@ -114,7 +123,7 @@ class Exchange:
                 said.get("request_id"),
                 _retry_after(response),
             )
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return self._stranger(response.status_code)
 
     def _stranger(self, status: int) -> NotShipworthy:
@@ -125,7 +134,7 @@ class Exchange:
     def _document(self, response: httpx.Response) -> dict[str, Any]:
         try:
             document = response.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
             raise self._stranger(response.status_code)
@@ -138,6 +147,21 @@ class Exchange:
             raise NotShipworthy(
                 f"{self.url} gave an answer that this client can't read ({error}); bring both to one version"
             ) from error
+
+
+def _whole(stream: httpx.Response, until: float) -> httpx.Response:
+    """The answer read to its end. Raises ReadTimeout when that comes too late: a byte now and then keeps every other
+    timeout from ending it."""
+    parts = []
+    for part in stream.iter_bytes():
+        parts.append(part)
+        until += len(part) / SLOWEST_DOWNLOAD
+        if time.monotonic() > until:
+            raise httpx.ReadTimeout("the answer does not end", request=stream.request)
+    headers = [(name, value) for name, value in stream.headers.items() if name not in _OF_THE_WAY]
+    return httpx.Response(
+        stream.status_code, headers=headers, content=b"".join(parts), request=stream.request
+    )
 
 
 def _retry_after(response: httpx.Response) -> float | None:
