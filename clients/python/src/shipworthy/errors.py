@@ -34,6 +34,7 @@ class Trouble(Enum):
     BUSY = "is busy"
     KEY = "does not accept the key"
     FAULT = "has a fault"
+    REFUSED = "refused records"
     STRANGE = "does not answer as a Shipworthy service does"
 
 

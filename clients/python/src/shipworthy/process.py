@@ -61,7 +61,7 @@ class Process:
         if not hashed and sent:
             hashed = self.hasher.wait(deadline - time.monotonic())
             sent = self._send(deadline, give_up)
-        return hashed and sent and not self._is_refused()
+        return hashed and sent and not self.is_refused()
 
     def _send(self, deadline: float, give_up: bool) -> bool:
         # One after the other: nearly every process has one.
@@ -69,7 +69,7 @@ class Process:
         done = [each.flush(max(deadline - time.monotonic(), 0.0), give_up=give_up) for each in senders]
         return all(done)
 
-    def _is_refused(self) -> bool:
+    def is_refused(self) -> bool:
         return any(sender.refused for sender in self._senders.values())
 
     def after_fork(self) -> None:
@@ -94,8 +94,7 @@ class Process:
         offline = {each.journal.folder for each in self._offline}
         unsent: set[Path] = set()
         for each in watched:
-            each.divert()
-            each.journal.retry()
+            each.to_disk()
             folder = each.journal.folder
             if folder is not None:
                 kept[folder.parent] = kept.get(folder.parent, 0) + count_unsent(each.journal)

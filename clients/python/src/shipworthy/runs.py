@@ -191,6 +191,8 @@ class Run(Recording):
         """
         self._end(Ending(state, reason))
         if self._settings.strict and self._sender is not None and not PROCESS.flush(STRICT_SECONDS):
+            if PROCESS.is_refused():
+                raise NotDelivered(Trouble.REFUSED, f"see *.refused in {self.folder}")
             raise NotDelivered(Trouble.UNREACHABLE, f"after {STRICT_SECONDS:.0f} s not everything was sent")
 
     def __enter__(self) -> Self:

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -98,12 +99,18 @@ class Sender:
             with self._answers:
                 asked, hurry, self._hurry = self._asked, self._hurry, False
             may_try = time.monotonic() >= self._not_before or (hurry and not self._told_to_wait)
-            clean = self._attempt(asked > self._answered) if may_try else False
+            clean = self._attempt(asked > self._answered) if may_try else self._rest()
             with self._answers:
                 self._answered, self._clean = asked, clean
                 self._answers.notify_all()
             self._wake.wait(POLL_SECONDS)
             self._wake.clear()
+
+    def _rest(self) -> bool:
+        """Nothing is sent for now; what waits in memory may still go to the disk."""
+        for each in tuple(self._watched):
+            each.to_disk()
+        return False
 
     def _attempt(self, flushing: bool) -> bool:
         """One look at all journals; whether everything is sent. Never raises: the thread has to live as long as the
@@ -226,16 +233,17 @@ class Sender:
                 return True
             # Only what is taken out can be sent, and only what is not taken out can still go to the disk.
             self._transport.get("/healthz")
-            # Older than what waits in memory.
-            if self._send_files(watched, True):
-                return True
+            # Older than what waits in memory; a file that can't be sent must not hold that up.
+            with suppress(OSError):
+                if self._send_files(watched, True):
+                    return True
             flight = watched.take_off(journal.take_memory())
         try:
             self.refused += send_flight(
                 self._transport, flight.path, flight.stretch, journal.path or flight.path
             )
         except NotDelivered:
-            watched.divert()
+            watched.to_disk()
             raise
         watched.land()
         return False

@@ -92,11 +92,13 @@ class Watched:
         self.flight = None
         self.journal.landed()
 
-    def divert(self) -> None:
-        """To the disk, if it takes the lines now: they were not delivered, and this process may end."""
+    def to_disk(self) -> None:
+        """What was not delivered, if the disk takes it now: this process may end. Flown lines get a file of their
+        own, since the service may have them already."""
         flight = self.flight
         if flight is not None and self.journal.folder is not None and flight.spill():
             self.land()
+        self.journal.retry()
 
     def in_flight_count(self) -> int:
         flight = self.flight
