@@ -1,6 +1,9 @@
-"""Journals sent from copies, in any order, with and without what is known of their sending: each line once."""
+"""Journals sent from copies, in any order, with and without what is known of their sending, and with answers that are
+lost: each line once."""
 
 import shutil
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,9 +13,11 @@ from hypothesis import strategies as st
 
 import shipworthy
 from shipworthy import chunks
+from shipworthy.errors import NotDelivered
 from shipworthy.sync import find_journals, sync_folder
 from tests.support.pipelines import run_program, token_of, told
 from tests.support.service import RunningService
+from tests.support.weather import CuttingProxy
 
 COPIES = 3
 PLACES = st.integers(0, COPIES)
@@ -21,6 +26,7 @@ STEPS = st.one_of(
     st.tuples(st.just("note"), st.just(0)),
     st.tuples(st.just("copy"), st.integers(1, COPIES)),
     st.tuples(st.just("sync"), PLACES),
+    st.tuples(st.just("cut"), PLACES),
     st.tuples(st.just("forget"), PLACES),
 )
 
@@ -48,7 +54,13 @@ def test_every_line_arrives_once_from_whatever_copies_are_sent(
 ) -> None:
     client = sqlite_service.client("recorder")
     token = token_of(client)
-    with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patched:
+    asked = count()
+    port = int(sqlite_service.url.rpartition(":")[2])
+    with (
+        TemporaryDirectory() as place,
+        pytest.MonkeyPatch.context() as patched,
+        CuttingProxy(port, lambda request: next(asked) % 3 == 2) as proxy,
+    ):
         patched.setattr(chunks, "STRETCH_BYTES", 400)
         folders = [Path(place) / str(number) for number in range(COPIES + 1)]
         run = shipworthy.run("sync/copies", capture=False, dir=folders[0])
@@ -65,6 +77,9 @@ def test_every_line_arrives_once_from_whatever_copies_are_sent(
                 copy(folders[0], folders[number])
             elif what == "forget":
                 forget(folders[number])
+            elif what == "cut" and list(find_journals(folders[number])):
+                with suppress(NotDelivered):
+                    sync_folder(folders[number], f"http://127.0.0.1:{proxy.port}", token)
             elif list(find_journals(folders[number])):
                 sync_folder(folders[number], sqlite_service.url, token)
         run.finish()
