@@ -80,8 +80,8 @@ def test_key_that_lacks_or_is_wrong_names_the_variable(
 
 # What only programs do: no command makes these calls.
 BY_PROGRAMS = re.compile(
-    r"/v1/(blobs|break-glass|evaluation-attempts|evaluations|evidence|log|promotions|reconciliations|schemas|work|"
-    r"slos/[^/]+/exclusions)\b"
+    r"/v1/(blobs|break-glass|evaluation-attempts|evaluations|evidence|log|promotions|reconciliations|records:batch|schemas|"
+    r"work|slos/[^/]+/exclusions)\b"
 )
 
 
