@@ -23,6 +23,7 @@ from models.ledger.workspace import Workspace
 from models.lineage import tables
 from models.lineage.rules import RULES
 from models.lineage.run_rows import view_of, write_views
+from models.lineage.snapshot_rows import load_snapshots
 from models.promotions import tables as promotion_tables
 from models.slo import evidence_tables
 from models.slo import tables as slo_tables
@@ -113,6 +114,7 @@ def replay(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
     workspace.load(
         tables.Run, "run_id", {(entry.namespace, entry.run_id) for entry in entries if entry.run_id}
     )
+    load_snapshots(workspace, [each for each in entries if each.kind in ("run.registered", "snapshot")])
     for entry in entries:
         needed = None if entry.kind == "run.registered" else entry.run_id
         if needed is not None and view_of(workspace, entry.namespace, needed) is None:

@@ -16,23 +16,23 @@ from models.lineage.snapshot_fold import said_besides, said_first
 from models.slo.timing import add_interval
 
 
-def load_snapshots(workspace: Workspace, drafts: Iterable[Draft]) -> None:
-    """What is known of the data that these drafts describe."""
+def load_snapshots(workspace: Workspace, described: Iterable[Draft | Entry]) -> None:
+    """What is known of the data that these registrations and snapshots describe."""
     wanted = {
-        (draft.namespace, digest)
-        for draft in drafts
-        for fact, body in _described(draft)
+        (each.namespace, digest)
+        for each in described
+        for fact, body in _described(each)
         if (digest := snapshot_digest(fact, body)) is not None
     }
     workspace.load(tables.DataSnapshot, "digest", sorted(wanted))
 
 
-def _described(draft: Draft) -> Iterable[tuple[facts.Snapshot, Mapping[str, Any]]]:
-    if isinstance(draft.fact, facts.Snapshot):
-        yield draft.fact, draft.body
+def _described(of: Draft | Entry) -> Iterable[tuple[facts.Snapshot, Mapping[str, Any]]]:
+    if isinstance(of.fact, facts.Snapshot):
+        yield of.fact, of.body
         return
-    inputs = cast(RunRegistered, draft.fact).inputs
-    for given, sent in zip(inputs, draft.body.get("inputs", ()), strict=True):
+    inputs = cast(RunRegistered, of.fact).inputs
+    for given, sent in zip(inputs, of.body.get("inputs", ()), strict=True):
         if given.snapshot is not None:
             yield given.snapshot, sent["snapshot"]
 
