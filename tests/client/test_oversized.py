@@ -2,6 +2,7 @@
 
 import gzip
 import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def test_record_that_is_too_large_is_refused_alone(
     assert told(client, second).steps() == [3]
     again = sync_folder(tmp_path / ".shipworthy", sqlite_service.url, token_of(client))
     (refused,) = tmp_path.glob(".shipworthy/*/*.refused")
+    assert stat.S_IMODE(refused.stat().st_mode) == 0o600
     assert f"1 refused before: see {refused}, and try them again with --again" in told_by_sync(again)
 
 
@@ -132,3 +134,15 @@ def test_flush_says_when_something_was_refused(tmp_path: Path, sqlite_service: R
     token = token_of(sqlite_service.client("recorder"))
     done = run_program(source, tmp_path, {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token})
     assert done.stdout.split() == ["True", "False"]
+
+
+def test_refusals_that_a_full_disk_cut_harm_no_later_one(
+    tmp_path: Path, sqlite_service: RunningService
+) -> None:
+    first, _ = run_program(TWO_RUNS.format(text='"x" * 300_000'), tmp_path, {}).stdout.split()
+    journal = next(path for path in find_journals(tmp_path / ".shipworthy") if path.parent.name == first)
+    journal.with_suffix(".refused").write_bytes(b'{"status":422,"detail":"cut","line":{"kind":"run.ev')
+    token = token_of(sqlite_service.client("recorder"))
+    for again in (False, True, True):
+        report = sync_folder(tmp_path / ".shipworthy", sqlite_service.url, token, again=again)
+        assert (report.refused, report.refused_before) == (1, 1)

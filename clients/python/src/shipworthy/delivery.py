@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
+from shipworthy.appending import append_whole
 from shipworthy.batches import Refusal, send_records
 from shipworthy.chunks import MAX_LINE_BYTES, Stretch, count_records, read_stretch
 from shipworthy.errors import TooLarge
@@ -118,12 +118,17 @@ def keep_refused(journal: Path, refusals: list[Refusal]) -> None:
     if not refusals:
         return
     beside = journal.with_suffix(".refused")
-    warn_once("refused", f"the service refused a record: {refusals[0].detail[:400]} (kept in {beside})")
-    with suppress(OSError), open(beside, "ab") as file:
-        for each in refusals:
-            reason = encode({"status": each.status, "detail": each.detail})
-            # A line that is too long to be read is not copied either.
-            file.write(reason[:-1] + b',"line":' + each.line + b"}\n" if each.line else reason + b"\n")
+    lines = []
+    for each in refusals:
+        reason = encode({"status": each.status, "detail": each.detail})
+        # A line that is too long to be read is not copied either.
+        lines.append(reason[:-1] + b',"line":' + each.line + b"}" if each.line else reason)
+    try:
+        append_whole(beside, b"\n".join(lines) + b"\n")
+        where = f"kept in {beside}"
+    except OSError as error:
+        where = f"{beside} can't be written: {error.strerror or error}"
+    warn_once("refused", f"the service refused a record: {refusals[0].detail[:400]} ({where})")
 
 
 def _advance(

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from shipworthy.appending import append_whole
 from shipworthy.capture.processes import host_name
 from shipworthy.locks import is_locked
 from shipworthy.promises import broken_line, digest_files, kept_line
@@ -81,15 +82,10 @@ def promises_subjects(pending: Pending) -> bool:
 
 
 def append_lines(journal: Path, lines: list[bytes]) -> None:
-    """Appends lines to the journal of a process that is gone, on a line of their own after a torn one."""
-    if not lines:
-        return
-    descriptor = os.open(journal, os.O_WRONLY | os.O_APPEND)
-    try:
-        os.write(descriptor, b"\n" + b"\n".join(lines) + b"\n")
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    """Appends lines to the journal of a process that is gone, on a line of their own after a torn one. Raises OSError
+    when the disk does not take all of them."""
+    if lines:
+        append_whole(journal, b"\n".join(lines) + b"\n", flags=0)
 
 
 def _is_elsewhere(promise: Body) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,7 +72,8 @@ def sync_folder(
                 on_journal(path)
             with troubles.of_one_journal():
                 if again:
-                    _resend_refused(path)
+                    with _writing_to(path):
+                        _resend_refused(path)
                 try:
                     if _send_whole(path, transport, report):
                         unhashed.append(path)
@@ -101,7 +103,7 @@ def _count_refused(journals: list[Path], report: SyncReport) -> None:
         refused = path.with_suffix(".refused")
         if refused.exists():
             report.refused_in.append(str(refused))
-            report.refused_before += len(refused.read_bytes().splitlines())
+            report.refused_before += sum(map(bool, refused.read_bytes().splitlines()))
     report.refused_before = max(report.refused_before - report.refused, 0)
 
 
@@ -143,7 +145,9 @@ def _send_whole(path: Path, transport: Transport, report: SyncReport) -> int:
         return 0
     if is_locked(path):
         return len(pending)
-    settled, left = settle_promises(path, pending)
+    settled = left = 0
+    with _writing_to(path):
+        settled, left = settle_promises(path, pending)
     if settled:
         _send(path, transport, report)
     return left
@@ -152,13 +156,8 @@ def _send_whole(path: Path, transport: Transport, report: SyncReport) -> int:
 def _send(path: Path, transport: Transport, report: SyncReport) -> Outcome:
     outcome = Outcome()
     try:
-        send_journal(path, transport, lambda stretch: True, outcome=outcome)
-    except OSError as error:
-        if not path.exists():
-            return outcome  # Pruned meanwhile: it was sent.
-        raise JournalError(
-            f"{path} can't be sent: {error.strerror or error}; copy the folder to a writable place"
-        ) from error
+        with _writing_to(path):
+            send_journal(path, transport, lambda stretch: True, outcome=outcome)
     finally:
         report.sent += outcome.lines - outcome.refused
         report.refused += outcome.refused
@@ -166,6 +165,19 @@ def _send(path: Path, transport: Transport, report: SyncReport) -> Outcome:
         report.busy += 1
         report.kept += count_left(path)
     return outcome
+
+
+@contextmanager
+def _writing_to(path: Path) -> Iterator[None]:
+    """Raises JournalError when nothing can be written beside the journal, unless it was pruned meanwhile: then it was
+    sent."""
+    try:
+        yield
+    except OSError as error:
+        if path.exists():
+            raise JournalError(
+                f"{path} can't be sent: {error.strerror or error}; copy the folder to a writable place"
+            ) from error
 
 
 def _resend_refused(path: Path) -> None:
@@ -180,7 +192,7 @@ def _resend_refused(path: Path) -> None:
         _, found, rest = line.partition(b',"line":')
         if found and rest.endswith(b"}}"):
             lines.append(rest[:-1])
-        else:
+        elif line:
             left.append(line)
     append_lines(path, lines)
     if left:
