@@ -117,6 +117,15 @@ def test_torn_lines_are_skipped_and_a_last_one_waits() -> None:
     assert read_stretch(io.BytesIO(data), stretch.end, None) is None
 
 
+@pytest.mark.parametrize("text", ["a}}}b", 'a"}}}b', "a\\}}}b"])
+def test_line_cut_within_its_braces_is_torn(text: str) -> None:
+    whole = log_line(1, 0.0, {"text": text})
+    torn = whole[: whole.index(b"}}}") + 3]
+    stretch = read_stretch(io.BytesIO(torn + b"\n" + whole), 0)
+    assert stretch is not None
+    assert stretch.logs == [whole.rstrip()]
+
+
 def test_line_longer_than_a_stretch_goes_alone() -> None:
     long = log_line(1, 0.0, {"text": "x" * STRETCH_BYTES})
     short = log_line(2, 0.0, {"a": 1})

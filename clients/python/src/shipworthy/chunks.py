@@ -35,9 +35,8 @@ class Stretch:
     def add(self, lines: Iterable[bytes]) -> None:
         """Sorts lines in. Torn ones are skipped: they were never acknowledged, or come again whole."""
         for line in lines:
-            # A log line cut short never ends in three braces.
             if line.startswith(_LOG):
-                if line.endswith(b"}}}"):
+                if _is_whole(line):
                     self.logs.append(line)
             elif line.startswith((_RECORD, _PENDING, _BLOB)):
                 try:
@@ -50,6 +49,20 @@ class Stretch:
                     self.blobs.append(found["blob"])
                 else:
                     self.records.append(line)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a log line was not cut short, without parsing those of numbers: three braces end it, and not within a
+    text, which would leave a quotation mark alone."""
+    if not line.endswith(b"}}}"):
+        return False
+    if b"\\" not in line and line.count(b'"') % 2 == 0:
+        return True
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def read_stretch(file: BinaryIO, start: int, end: int | None = None) -> Stretch | None:
