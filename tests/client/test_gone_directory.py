@@ -82,6 +82,30 @@ def test_journal_that_was_deleted_is_begun_anew(
     assert (found.notes(), found.states()) == (["after"], ["completed"])
 
 
+def test_journal_that_was_moved_is_not_said_to_be_sent(
+    tmp_path: Path, sqlite_service: RunningService
+) -> None:
+    source = """
+        import os, shipworthy
+        with shipworthy.run("gone/moved", capture=False) as run:
+            run.log(step=1, loss=1.0)
+            assert shipworthy.flush(20)
+            os.rename(".shipworthy", "moved")
+            assert shipworthy.flush(20)
+            run.log(step=2, loss=1.0)
+            print(run.id, shipworthy.flush(2))
+    """
+    client = sqlite_service.client("recorder")
+    variables = {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token_of(client)}
+    done = run_program(source, tmp_path, variables)
+    run_id, flushed = done.stdout.split()
+    assert (done.returncode, flushed) == (0, "False")
+    assert "was moved or deleted before it was sent" in done.stderr
+    sync_folder(tmp_path / "moved", sqlite_service.url, token_of(client))
+    found = told(client, run_id)
+    assert (found.steps(), found.states()) == ([1, 2], ["completed"])
+
+
 def test_arguments_of_a_wrong_type_do_not_end_the_training(tmp_path: Path) -> None:
     source = """
         import shipworthy

@@ -38,7 +38,7 @@ class Journal:
         self.family = self.name = f"{member}-{os.getpid()}-{time.time_ns():x}"
         self.lost = 0
         self._on_memory = on_memory
-        self._descriptor = -1
+        self._descriptor, self._size = -1, 0
         self._opening: list[bytes] = []
         self._memory: deque[bytes] = deque()
         self._memory_bytes = 0
@@ -58,14 +58,20 @@ class Journal:
         """Nothing more is coming."""
         return self._holders <= 0
 
+    def size(self) -> int:
+        """Bytes of the file, wherever it is by now."""
+        with self._lock:
+            if self._descriptor >= 0:
+                self._size = os.fstat(self._descriptor).st_size
+            return self._size
+
     def next_sequence(self) -> int:
         with self._lock:
             self._sequence += 1
             return self._sequence
 
     def append(self, line: bytes) -> None:
-        """Keeps one line, which ends with a line break. Never raises, never waits for anything but the
-        write."""
+        """Keeps one line, which ends with a line break. Never raises, never waits for anything but the write."""
         with self._lock:
             if line.startswith(_REGISTERED):
                 self._opening.append(line)
@@ -159,6 +165,7 @@ class Journal:
 
     def _close(self) -> None:
         if self._descriptor >= 0:
+            self.size()
             unlock(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = -1

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from shipworthy.chunks import Stretch
 from shipworthy.delivery import count_left
 from shipworthy.journal import Journal
+from shipworthy.notices import warn_once
 from shipworthy.values import encode
 
 PROGRESS_SECONDS: Final = 30.0
@@ -76,7 +77,12 @@ class Watched:
     def is_missing(self) -> bool:
         """Whether the own file was deleted, or moved, before it was sent."""
         path = self.journal.path
-        return self.journal.has_begun and path is not None and path not in self.known and not path.exists()
+        if not self.journal.has_begun or path is None or path.exists():
+            return False
+        missing = self.known.get(path) != self.journal.size()
+        if missing:
+            warn_once("missing", f"{path} was moved or deleted before it was sent")
+        return missing
 
     def take_off(self, lines: list[bytes]) -> Flight:
         stretch = Stretch()
