@@ -128,8 +128,8 @@ def _available(url: URL) -> Iterator[None]:
         cause = error.orig if isinstance(error, DBAPIError) else error
         if isinstance(cause, sqlite3.Error) and _is_broken(cause):
             raise LedgerDamaged(
-                f"the database file can't be read ({cause}): it was cut short or changed behind the service; restore a "
-                "backup"
+                f"the database file can't be read ({cause}): it was cut short or changed behind the service; put "
+                "a backup back into a new folder with `shipworthy-server restore`"
             ) from error
         if not isinstance(error, OperationalError | psycopg.OperationalError) or not _passes(error):
             raise

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-from sqlalchemy.exc import DatabaseError
 
 from api.cli.progress import tell
-from api.cli.troubles import database_trouble, file_trouble, is_damaged
+from api.cli.troubles import database_trouble, file_trouble
 from api.services import Services, opened_services
 from api.settings import DEFAULT_DATA, Settings, read_settings
 from models.errors import ShipworthyError, Unavailable
@@ -70,13 +69,6 @@ def told_plainly(data: Path | None = None) -> Iterator[None]:
         yield
     except Unavailable as error:
         fail(*database_trouble(error))
-    except DatabaseError as error:
-        if not is_damaged(error):
-            raise
-        fail(
-            f"the SQLite database can't be read: {error.orig}; put a backup back into a new folder with "
-            "`shipworthy-server restore`, or name another folder with --data"
-        )
     except OSError as error:
         if error.filename is None:
             raise

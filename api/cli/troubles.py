@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from sqlalchemy import URL, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError
+from sqlalchemy.exc import ArgumentError
 
 from models.errors import Unavailable
 
 _VARIABLES: Final = ("SHIPWORTHY_MIGRATION_URL", "SHIPWORTHY_DATABASE_URL")
-_DAMAGED: Final = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 _OF_THE_FILE: Final = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_READONLY,
@@ -88,11 +87,6 @@ def file_trouble(error: OSError, data: Path | None) -> str:
         f"the data folder {folder} can't be made, read or written{about}: {reason}; give a folder that you own with "
         "--data DIR"
     )
-
-
-def is_damaged(error: DatabaseError) -> bool:
-    """Whether a SQLite file is none, or its pages are not what they must be."""
-    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
 
 
 def _variables(address: str, environment: Mapping[str, str]) -> Iterator[str]:
