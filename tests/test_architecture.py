@@ -27,7 +27,7 @@ sys.meta_path.insert(0, Watch())
 import api.cli.main, api.cli.serving
 """
 _DATA_SCIENCE = ("duckdb", "great_expectations", "mlflow", "numpy", "pandas", "pyarrow", "scipy", "sklearn")
-_SELDOM = ("alembic", "jinja2", "mako", "open_data_contract_standard", "pygments", "rich")
+_SELDOM = ("alembic", "greenlet", "jinja2", "mako", "open_data_contract_standard", "pygments", "rich")
 
 
 def test_import_contracts_are_kept() -> None:

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from api.cli.memory import collector_off, without
+from api.cli.memory import UNUSED, collector_off, without
 
-# structlog imports rich, which Typer brings, for tracebacks in colour: 3 MiB that JSON lines have no use for.
-with collector_off(), without("rich"):
+with collector_off(), without(*UNUSED):
     import structlog
 
     from api.cli import db, keys, log

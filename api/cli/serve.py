@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.memory import collector_off
+from api.cli.memory import UNUSED, collector_off, without
 from api.cli.numbers import whole_number
 from api.cli.opening import DATA_DEFAULT, DataOption
 from api.cli.worker import RootOption
@@ -26,7 +26,7 @@ def serve(
     root: RootOption = None,
 ) -> None:
     """Run the service. A worker beside it makes the statistics of evaluations and, with --root, contract checks."""
-    with collector_off():
+    with collector_off(), without(*UNUSED):
         from api.cli.serving import serve_until_stopped
 
     serve_until_stopped(host, port, data, open_mode, root or [])

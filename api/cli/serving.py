@@ -19,7 +19,7 @@ from sqlalchemy import URL
 
 from api.app import create_app
 from api.cli.embedded import EmbeddedWorker
-from api.cli.memory import bound_heap, spare_collector
+from api.cli.memory import UNUSED, bound_heap, spare_collector, without
 from api.cli.migrating import migrate_apart
 from api.cli.opening import fail, told_plainly
 from api.log_lines import log_lines
@@ -69,7 +69,8 @@ def serve_until_stopped(host: str, port: int, data: Path, open_mode: bool, root:
         with _end_told(), opened_services(settings, open_mode=open_mode) as services:
             bound = listener.getsockname()[1]
             _greet(services, host, bound, open_mode)
-            app = create_app(services)
+            with without(*UNUSED):
+                app = create_app(services)
             config = uvicorn.Config(
                 app,
                 http=PatientProtocol,
