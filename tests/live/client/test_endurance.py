@@ -110,7 +110,7 @@ def test_sixty_four_writers_share_a_folder(tmp_path: Path, sqlite_service: Runni
 def test_five_hundred_runs_leave_nothing_behind(tmp_path: Path, sqlite_service: RunningService) -> None:
     token = token_of(sqlite_service.client("recorder"))
     source = """
-        import gc, os, pathlib, threading, shipworthy
+        import gc, os, pathlib, sys, threading, shipworthy
         pathlib.Path("model.bin").write_bytes(b"weights" * 1000)
         def one():
             with shipworthy.run("endurance/row", config={"lr": 0.1}, capture=False) as run:
@@ -121,8 +121,10 @@ def test_five_hundred_runs_leave_nothing_behind(tmp_path: Path, sqlite_service: 
             assert shipworthy.flush(120)
             gc.collect()
             pages = int(open("/proc/self/statm").read().split()[1])
-            return len(os.listdir("/proc/self/fd")), threading.active_count(), pages
-        # The allocator has its size after some hundred runs; what grows with each run goes on growing.
+            held = len(os.listdir("/proc/self/fd")), threading.active_count()
+            return held, sys.getallocatedblocks(), pages
+        # Blocks tell of a single object that a run leaves behind. Pages tell of what Python does not count; the heap
+        # grows by steps of a megabyte, whose end depends on how threads meet.
         for _ in range(300):
             one()
         before = measured()
@@ -130,8 +132,9 @@ def test_five_hundred_runs_leave_nothing_behind(tmp_path: Path, sqlite_service: 
             one()
         after = measured()
         print(before, after)
-        assert before[:2] == after[:2]
-        assert after[2] <= before[2] * 1.05
+        assert before[0] == after[0]
+        assert after[1] - before[1] < 500
+        assert after[2] <= before[2] * 1.1
     """
     variables = {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token}
     done = run_program(source, tmp_path, variables, timeout=600)
