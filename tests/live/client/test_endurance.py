@@ -124,8 +124,8 @@ def test_five_hundred_runs_leave_nothing_behind(tmp_path: Path, sqlite_service: 
             held = len(os.listdir("/proc/self/fd")), threading.active_count()
             return held, sys.getallocatedblocks(), pages
         # Blocks tell of a single object that a run leaves behind. Pages tell of what Python does not count; the heap
-        # grows by steps of a megabyte, whose end depends on how threads meet.
-        for _ in range(300):
+        # has its size after some hundred runs, grown by steps of a megabyte.
+        for _ in range(800):
             one()
         before = measured()
         for _ in range(500):
@@ -134,7 +134,7 @@ def test_five_hundred_runs_leave_nothing_behind(tmp_path: Path, sqlite_service: 
         print(before, after)
         assert before[0] == after[0]
         assert after[1] - before[1] < 500
-        assert after[2] <= before[2] * 1.1
+        assert after[2] <= before[2] * 1.05
     """
     variables = {"SHIPWORTHY_URL": sqlite_service.url, "SHIPWORTHY_TOKEN": token}
     done = run_program(source, tmp_path, variables, timeout=600)
