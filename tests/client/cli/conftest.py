@@ -96,3 +96,17 @@ def connect(service: RunningService, monkeypatch: pytest.MonkeyPatch) -> httpx.C
     monkeypatch.setenv("SHIPWORTHY_URL", service.url)
     monkeypatch.setenv("SHIPWORTHY_TOKEN", client.headers["authorization"].removeprefix("Bearer "))
     return client
+
+
+@pytest.fixture
+def author(service: RunningService, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
+    """Who writes contracts, and whose key the command line uses."""
+    client = service.client("author", owner="ada@example.org")
+    monkeypatch.setenv("SHIPWORTHY_URL", service.url)
+    monkeypatch.setenv("SHIPWORTHY_TOKEN", client.headers["authorization"].removeprefix("Bearer "))
+    return client
+
+
+@pytest.fixture
+def worker(service: RunningService) -> httpx.Client:
+    return service.client("worker")

@@ -8,12 +8,11 @@ import pytest
 
 from tests.client.cli.conftest import Shipworthy
 from tests.client.cli.contracts import working
-from tests.support.bodies import Body, digest_of
+from tests.support.bodies import Body
 from tests.support.contracts import (
     claim,
     complete,
     give_up,
-    make_baseline,
     make_contract,
     make_result,
     publish,
@@ -23,19 +22,6 @@ from tests.support.service import RunningService
 
 DATA = ("--root", "lake", "--path", "orders")
 BROKEN = "apiVersion: v3.1.0\nkind: DataContract\nid: orders\nschema:\n  - name: orders\n    properties: 7\n"
-
-
-@pytest.fixture
-def author(service: RunningService, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
-    client = service.client("author", owner="ada@example.org")
-    monkeypatch.setenv("SHIPWORTHY_URL", service.url)
-    monkeypatch.setenv("SHIPWORTHY_TOKEN", client.headers["authorization"].removeprefix("Bearer "))
-    return client
-
-
-@pytest.fixture
-def worker(service: RunningService) -> httpx.Client:
-    return service.client("worker")
 
 
 def written(text: str, name: str = "orders.yaml") -> str:
@@ -285,38 +271,3 @@ def test_unreachable_service_and_refused_key_are_told_apart(
     assert shipworthy("contract", "publish", "orders", file).code == 6
     monkeypatch.setenv("SHIPWORTHY_TOKEN", "sw_wrong")
     assert shipworthy("contract", "check", "orders", *DATA, "--wait").code == 6
-
-
-def test_baseline_is_made_shown_and_approved_by_somebody_else(
-    author: httpx.Client,
-    worker: httpx.Client,
-    service: RunningService,
-    shipworthy: Shipworthy,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with working(worker, lambda worker, work: complete(worker, work, make_baseline())):
-        made = shipworthy("baseline", "make", *DATA, "--number", "amount", "--label", "country")
-    assert made.code == 0
-    digest = made.out.strip()
-    shown = shipworthy("baseline", "show", digest)
-    assert shown.out.startswith(f"{digest}\n  10 rows of {digest_of('orders')[:19]}")
-    assert "amount: " in shown.out
-    assert "not approved" in shown.out
-    assert shipworthy("baseline", "approve", digest, "--reason", "mine").code == 6
-    other = service.client("approver", owner="grace@example.org")
-    monkeypatch.setenv("SHIPWORTHY_TOKEN", other.headers["authorization"].removeprefix("Bearer "))
-    approved = shipworthy("baseline", "approve", digest, "--reason", "looked at the histograms")
-    assert approved.code == 0
-    assert shipworthy("baseline", "show", digest).out.splitlines()[-1].endswith(": looked at the histograms")
-    told = json.loads(shipworthy("baseline", "show", digest, "--json").out)
-    assert [each["reason"] for each in told["approvals"]] == ["looked at the histograms"]
-
-
-def test_baseline_that_could_not_be_made_is_exit_4(
-    author: httpx.Client, worker: httpx.Client, shipworthy: Shipworthy
-) -> None:
-    with working(worker, lambda worker, work: give_up(worker, work, retry=False)):
-        made = shipworthy("baseline", "make", *DATA, "--number", "amount")
-    assert (made.code, made.out) == (4, "")
-    assert "memory limit" in made.err
-    assert shipworthy("baseline", "make", *DATA).code == 2
